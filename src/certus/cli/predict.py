@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def matching_rows(model: object, schema: object, table: "Table") -> "pa.Table":
-    """The columns that the model was fitted on; what does not match is refused or told."""
+    """Columns of the table that the model was fitted on; mismatches raise or print a note."""
     from ..tables import check_columns
     from ..tables.schema import roles_of
 

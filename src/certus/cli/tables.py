@@ -1,4 +1,4 @@
-"""Tables as commands read them: options, what is told about columns, files written with care."""
+"""Tables as commands read them: options, notes about columns, files written with care."""
 
 import argparse
 import io
@@ -40,7 +40,7 @@ def read(path: str, args: argparse.Namespace) -> "Table":
 
 
 def task_of(column: "Column", table: "Table") -> "Task":
-    """What a target holds: classes or numbers."""
+    """Return what a target holds: classes or numbers."""
     import pyarrow as pa
 
     if column.role in ("category", "truth", "text", "id") and not _is_numeric(table, column):
@@ -62,7 +62,7 @@ def _is_numeric(table: "Table", column: "Column") -> bool:
 def used_columns(
     table: "Table", excluded: list[str], only: list[str] | None, dropped: list[str]
 ) -> "tuple[Column, ...]":
-    """The columns of a model; which are left out, and why, is told."""
+    """Columns for the model; notes say which are left out, and why."""
     for name in [*excluded, *(only or ()), *dropped]:
         table.column(name)
     excluded = [*excluded, *dropped]
@@ -100,7 +100,7 @@ def require_new(path: str, force: bool, ours: bool = False) -> None:
 
 
 def is_model_file(path: str) -> bool:
-    """Is there a model file of certus at this path?"""
+    """Whether there is a model file of certus at this path."""
     from ..exceptions import ModelFileError
     from ..model_files import summary
 

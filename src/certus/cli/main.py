@@ -64,7 +64,8 @@ def _failed(failure: Exception) -> int:
             output.error(str(failure))
             return code
     name = type(failure).__name__
-    output.error(f"a bug of certus: {name}: {failure}. Please report it; --debug shows where.")
+    text = str(failure).rstrip(".")
+    output.error(f"a bug of certus: {name}: {text}. Please report it; --debug shows where.")
     return BUG
 
 

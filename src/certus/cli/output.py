@@ -106,6 +106,8 @@ def json_result(kind: str, values: Mapping[str, object]) -> None:
 
 def _plain(value: object) -> object:
     if isinstance(value, Mapping):
+        if set(value) == {"$float"}:  # as model files write inf and NaN
+            return value["$float"]
         return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(v) for v in value]

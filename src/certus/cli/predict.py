@@ -39,14 +39,11 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 
 def run(args: argparse.Namespace) -> int:
     """Read the model and the table, predict, write."""
-    from ..model_files import read
-
     if args.out is not None:
         tables.require_new(args.out, args.force)
-    file = read(args.model)
+    file, table = tables.read_both(args)
     if not hasattr(file.model, "predict"):
         raise UsageError(f"{file.summary['model']} predicts nothing for new rows")
-    table = tables.read(args.table, args)
     X = matching_rows(file.model, file.table, table)
     with output.warnings_noted(), refusals(file.model):
         answers = answers_of(file.model, X)
@@ -125,29 +122,32 @@ def needed_columns(model: object) -> list[str]:
 def answers_of(model: object, X: object) -> "Answers":
     """Columns of answers: "prediction", and "p_CLASS" where there are probabilities.
 
-    A row for which the model abstains (its answer is NaN, or an empty label) has no prediction.
+    A row in which the model abstains (its answer is NaN, or none of the classes) has no prediction.
     """
     import pyarrow as pa
 
     predicted = np.asarray(model.predict(X))  # type: ignore[attr-defined]
+    classes = np.asarray(getattr(model, "classes_", [])).tolist() or None
     answers: Answers = {}
     if predicted.ndim == 2 and predicted.shape[1] > 1:
         for j in range(predicted.shape[1]):
-            answers[f"prediction_{j + 1}"] = _answers(predicted[:, j])
+            answers[f"prediction_{j + 1}"] = _answers(predicted[:, j], None)
     else:
-        answers["prediction"] = _answers(predicted.ravel())
+        answers["prediction"] = _answers(predicted.ravel(), classes)
     n_empty = max(column.null_count for column in answers.values())
     if n_empty:
-        output.note(f"the model abstains in {count(n_empty, 'row')}: their prediction is empty")
-    if hasattr(model, "predict_proba") and hasattr(model, "classes_"):
+        output.note(f"the model abstains in {count(n_empty, 'row')}: an empty prediction")
+    if classes is not None and hasattr(model, "predict_proba"):
         P = model.predict_proba(X)
-        for k, name in enumerate(np.asarray(model.classes_).tolist()):
+        for k, name in enumerate(classes):
             answers[f"p_{name}"] = pa.array(P[:, k])
     return answers
 
 
-def _answers(values: np.ndarray) -> "pa.Array":
+def _answers(values: np.ndarray, classes: list[object] | None) -> "pa.Array":
     import pyarrow as pa
 
-    none = [v == "" or v != v for v in values.tolist()]
-    return pa.array(values.tolist(), mask=np.array(none, dtype=bool))
+    known = None if classes is None else set(classes)
+    given = values.tolist()
+    none = [v != v or (known is not None and v not in known) for v in given]
+    return pa.array(given, mask=np.array(none, dtype=bool))

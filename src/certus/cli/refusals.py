@@ -23,16 +23,20 @@ def refusals(model: object) -> Iterator[None]:
     except (ModelFileError, TableError, UsageError):
         raise
     except (ValueError, TypeError) as error:
-        if _names_parameter(model, str(error)):
+        if not _is_deliberate(error):
+            raise
+        if _names_parameter(model, error):
             raise UsageError(str(error)) from error
-        if isinstance(error, ValueError) and _is_deliberate(error):
-            raise TableError(str(error)) from error
-        raise
+        if isinstance(error, TypeError):
+            raise
+        raise TableError(str(error)) from error
 
 
-def _names_parameter(model: object, text: str) -> bool:
-    name = re.match(r"(\w+)=", text)
-    return name is not None and name[1] in inspect.signature(type(model)).parameters
+def _names_parameter(model: object, error: Exception) -> bool:
+    """Is it about a parameter? ValueErrors begin with "C=-1: "; TypeErrors name it somewhere."""
+    words = re.findall(r"\w+", str(error)) if isinstance(error, TypeError) else []
+    words += re.findall(r"^(\w+)=", str(error))
+    return bool(set(words) & set(inspect.signature(type(model)).parameters))
 
 
 def _is_deliberate(error: BaseException) -> bool:

@@ -16,6 +16,7 @@ from . import output
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ..model_files import ModelFile
     from ..tables import Column, Table
     from .models import Task
 
@@ -40,6 +41,15 @@ def read(path: str, args: argparse.Namespace) -> "Table":
     for line in table.report.lines():
         output.note(line)
     return table
+
+
+def read_both(args: argparse.Namespace) -> "tuple[ModelFile, Table]":
+    """The model file and the table of a command."""
+    from .. import model_files
+
+    model_files.summary(args.model)  # refused before a large table is read
+    table = read(args.table, args)
+    return model_files.read(args.model), table
 
 
 def tasks_of(column: "Column", table: "Table") -> "tuple[Task, ...]":
@@ -106,8 +116,9 @@ def used_columns(
         raise TableError("no column is left for the model: see what was left out, and why")
     missing = [c for c in chosen if c.n_missing]
     for c in missing[:10]:
-        filled = "the median" if c.role == "number" else "a category of their own"
-        output.note(f"'{c.name}': {count(c.n_missing, 'missing value')} become {filled}")
+        filled = "the median" if c.role == "number" else "a category"
+        become = "becomes" if c.n_missing == 1 else "become"
+        output.note(f"'{c.name}': {count(c.n_missing, 'missing value')} {become} {filled}")
     return chosen
 
 

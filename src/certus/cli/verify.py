@@ -33,10 +33,8 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 def run(args: argparse.Namespace) -> int:
     """Read, recompute, print."""
     from .. import verify
-    from ..model_files import read
 
-    file = read(args.model)
-    table = tables.read(args.table, args)
+    file, table = tables.read_both(args)
     schema = file.table if isinstance(file.table, dict) else {}
     X = matching_rows(file.model, file.table, table)
     target = args.target or schema.get("target")
@@ -45,10 +43,11 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("the file does not say which column was the target: give --target")
     y = None if target is None else tables.target_of(table, str(target), schema.get("task"))
     s = None if weights is None else tables.weights_of(table, str(weights))
-    with output.warnings_noted(), refusals(file.model):
+    with output.warnings_noted() as warned, refusals(file.model):
         certificate = verify(file.model, X, y, sample_weight=s, by=args.by)
     if args.json:
-        output.json_result("verify", {"certificate": certificates.as_json(certificate)})
+        found = {"certificate": certificates.as_json(certificate), "warnings": warned}
+        output.json_result("verify", found)
     else:
         certificates.show(certificate)
     return certificates.exit_code(certificate)

@@ -56,7 +56,7 @@ def screened_gram(n: int, p: int, support: int) -> Path:
         return Lasso(alpha=0.1).fit(X, y).certificate_.objective
 
     def off() -> AbstractContextManager[object]:
-        return patch("certus.solvers.lasso.screened_gram.TallColumns.suits", lambda *_: False)
+        return patch("certus.solvers.lasso.screened_gram.ScreenedGram.suits", lambda *_: False)
 
     return Path("lasso/screened_gram", f"n={n:,} p={p:,}, {support} used", fit, off)
 

@@ -40,7 +40,7 @@ def read():
     return {
         f"{library}.{name}"
         for library, readers in reading._READERS.items()
-        for name, reader in readers.items() if reader not in reading.REFUSED
+        for name, reader in readers.items() if reader not in reading.REFUSING_READERS
     }  # fmt: skip
 
 

@@ -182,13 +182,13 @@ def small_blocks(case, block, monkeypatch):
 @pytest.mark.parametrize("threads", [2, 3])
 def test_the_same_bits_on_any_number_of_threads(case, threads, monkeypatch):
     shared = []
-    on_several = pool._Run
+    on_several = pool._SharedRun
 
     def run(task, count, among):
         shared.extend([count] if count > 1 else [])
         return on_several(task, count, among)
 
-    monkeypatch.setattr(pool, "_Run", run)
+    monkeypatch.setattr(pool, "_SharedRun", run)
     monkeypatch.setattr("certus.data.rows.SMALL_WORK", 0)  # threads, whether they pay or not
     small_blocks(case, 7, monkeypatch)
     sample = weighted(case, 0, case.large)

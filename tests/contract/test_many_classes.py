@@ -20,7 +20,7 @@ def test_many_small_systems_at_once_lead_where_one_at_a_time_does(monkeypatch):
     X, y = many()
     with doubted:
         at_once = LogisticRegression(solver="newton-cg").fit(X, y)
-    monkeypatch.setattr(newton_cg, "MANY_OUTPUTS", 10**9)
+    monkeypatch.setattr(newton_cg, "MIN_BATCHED_OUTPUTS", 10**9)
     with doubted:
         one_by_one = LogisticRegression(solver="newton-cg").fit(X, y)
     assert at_once.certificate_.certified
@@ -33,7 +33,7 @@ def test_the_inverses_are_those_of_the_systems():
     A = rng.normal(size=(30, 5))
     G, beta, penalty = A.T @ A, rng.uniform(0.1, 2, size=40), rng.uniform(0.5, 1, size=5)
     r = rng.normal(size=(5, 40))
-    found = newton_cg._solver_of_each(G, beta, penalty)(r.copy())
+    found = newton_cg._solver_for_each_output(G, beta, penalty)(r.copy())
     for k, b in enumerate(beta):
         np.testing.assert_allclose((b * G + np.diag(penalty)) @ found[:, k], r[:, k], atol=1e-9)
     assert newton_cg._inverses(-G, beta, 0 * penalty) is None, "that is no preconditioner"

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 
-from certus.certificate.pages.neighbors import ALIASES, BOOLEAN, TERMS, distance_of
+from certus.certificate.pages.neighbors import ALIASES, BOOLEAN_COUNTS, TERMS, distance_of
 from certus.definitions.terms import distances as terms
 from certus.proofs.distances import METRICS, paired
 
@@ -29,7 +29,7 @@ def test_the_distance_is_that_of_scipy(name, params):
     np.testing.assert_allclose(d(A, b), cdist(A, b[None], name, **params)[:, 0], rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", [*BOOLEAN, "yule", "hamming"])
+@pytest.mark.parametrize("name", [*BOOLEAN_COUNTS, "yule", "hamming"])
 def test_shares_of_true_columns_are_those_of_scipy(name):
     B = rng.integers(0, 2, size=(40, 7)).astype(bool)
     d = np.array([distance_of(name, {})(B.astype(float), row.astype(float)) for row in B])
@@ -68,7 +68,7 @@ def test_mirrored_columns_are_near():
     assert near(-b[None] * (1 + 1e-9), b)[0] < 1e-15
 
 
-@pytest.mark.parametrize("name", [*TERMS, *ALIASES, *BOOLEAN])
+@pytest.mark.parametrize("name", [*TERMS, *ALIASES, *BOOLEAN_COUNTS])
 def test_the_source_of_a_term_makes_it_again(name):
     params = {"seuclidean": {"V": V.diagonal()}, "mahalanobis": {"V": V}}.get(name, {})
     term = distance_of(name, params)

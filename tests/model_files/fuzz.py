@@ -8,6 +8,7 @@ must accept too, with the same arrays.
 
 import argparse
 import collections
+import copy
 import json
 import signal
 import sys
@@ -137,7 +138,7 @@ def _change(rng, value):
     elif action == 2 and isinstance(holder, dict):
         holder[str(ODD_VALUES[rng.integers(len(ODD_VALUES))])] = holder.pop(key)
     else:
-        holder[key] = ODD_VALUES[rng.integers(len(ODD_VALUES))]
+        holder[key] = copy.deepcopy(ODD_VALUES[rng.integers(len(ODD_VALUES))])
 
 
 def _places(value):

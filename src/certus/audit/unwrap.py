@@ -32,7 +32,7 @@ def unwrap(model: Any, X: object, y: object) -> Unwrapped:
             if len(model) > 1:
                 before = model[:-1]
                 numbers = range(getattr(before, "n_features_in_", 0))
-                names = list(getattr(X, "columns", numbers))
+                names = list(getattr(X, "column_names", getattr(X, "columns", numbers)))
                 # a pipeline within another one: its columns are not those of the table
                 steps = None if piped else column_steps([before], names)
                 X, piped = before.transform(X), True

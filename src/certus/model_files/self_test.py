@@ -64,7 +64,10 @@ def _dense(part: object) -> np.ndarray:
 
 def run(model: object, test: SelfTest) -> None:
     """Raise ``ModelFileError`` where the model does not answer as it did when it was saved."""
-    rows = as_input(test.rows)
+    try:
+        rows = as_input(test.rows)
+    except Exception as error:
+        raise ModelFileError(f"the rows of the self-test make no table: {error!r}") from error
     if rows is None:
         return
     for method, expected in test.answers.items():
@@ -74,9 +77,10 @@ def run(model: object, test: SelfTest) -> None:
             )
         try:
             answers = _answer(model, method, rows)
+            agrees = len(answers) == len(expected) and all(map(_agree, answers, expected))
         except Exception as error:
             raise ModelFileError(f"the self-test failed: {method} raised {error!r}") from error
-        if len(answers) != len(expected) or not all(map(_agree, answers, expected)):
+        if not agrees:
             raise ModelFileError(
                 f"the self-test failed: {method} answers differently than when the model was "
                 "saved; 'certus show' prints the versions that wrote the file"

@@ -2,10 +2,12 @@
 
 from .columns import Column
 from .pipeline import pipeline_for
-from .read import ReadReport, Table, read_table
-from .schema import check_columns
+from .read import read_table
+from .schema import check_columns, roles_of
 from .suggestions import did_you_mean
+from .table import ReadReport, Table
 
 __all__ = [
     "Column", "ReadReport", "Table", "check_columns", "did_you_mean", "pipeline_for", "read_table",
+    "roles_of",
 ]  # fmt: skip

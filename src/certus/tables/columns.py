@@ -1,30 +1,30 @@
 """What the columns of a table look like: numbers, categories, dates, ids.
 
-A column of text that holds nothing but numbers and marks of missing values becomes numbers. What is
-neither is a category if it has few distinct values. Ids (all values different, by name or by
-counting up), free text, dates, constants and empty columns are not used by a model, each for a
-reason that is reported.
+Text is a category if it has few distinct values. Ids (all values different, by name or by counting
+up), free text, dates, constants and empty columns are not used by a model, each for a reason that
+is reported.
 """
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from ..text.format import count
+from .conversion import MAX_ROWS_NAMED, Converted, clipped, matches, n_true, rows_of
+from .formats import DATE, TRUTH_VALUES
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MISSING = ("", "NA", "N/A", "n/a", "na", "NaN", "nan", "NULL", "null", "#N/A", "-", "--", "?", ".")
-MISSING_NUMBERS = ("None", "none", "missing", "nil", "#DIV/0!", "#VALUE!")  # elsewhere: a category
 MAX_CATEGORIES = 100
 MIN_ROWS_OF_ID = 20  # in shorter columns all values differ by chance
 ID_NAME = re.compile(
-    r"(^|[_\s.])(id|ids|uuid|guid|key|index|rowid|row)$|^unnamed|^id[_\s]", re.IGNORECASE
+    r"(^|[_\s.-])(?i:id|ids|uuid|guid|key|index|rowid|row|nr|no)$|^(?i:unnamed|id[_\s.-])"
+    r"|[a-z](Id|ID)$|^(?i:column_1)$"
 )
-NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
-INFINITE = r"^[+-]?(?i:inf|infinity)$"
-DAY = r"(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4})"
-TIME = r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?"
-DATE = f"^{DAY}{TIME}$"
 USED = ("number", "category", "truth")
+LOOKS_LIKE_ID = "all values differ: it looks like an id"
 
 
 class Column(NamedTuple):
@@ -36,6 +36,7 @@ class Column(NamedTuple):
     n_distinct: int
     examples: tuple[str, ...]
     reason: str = ""  # why it is not used, or what is odd about it
+    is_mixed: bool = False  # mostly numbers, and some text
 
     @property
     def is_used(self) -> bool:
@@ -43,109 +44,156 @@ class Column(NamedTuple):
         return self.role in USED
 
 
-def typed(values: "pa.ChunkedArray", decimal: str) -> tuple["pa.ChunkedArray", set[str], str]:
-    """Text as numbers if it is such; the marks of missing values found; what is odd, in words."""
+class _Content(NamedTuple):
+    """The values of a column, counted."""
+
+    n: int
+    n_missing: int
+    n_distinct: int
+    examples: tuple[str, ...]
+
+    @property
+    def all_differ(self) -> bool:
+        return self.n_distinct == self.n - self.n_missing and self.n >= MIN_ROWS_OF_ID
+
+
+def described(name: str, column: Converted, role: str | None = None) -> Column:
+    """The role of a column, and why; ``role``: the one that it must have."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    stripped = pc.utf8_trim_whitespace(values)
-    markers = (*MISSING, *MISSING_NUMBERS)
-    plain = pc.replace_substring(stripped, ",", ".") if decimal == "," else stripped
-    is_number = pc.match_substring_regex(plain, NUMBER)
-    is_infinite = pc.match_substring_regex(plain, INFINITE)
-    is_marker = pc.is_in(stripped, value_set=pa.array(markers))
-    n_numbers = _true(is_number)
-    odd = len(values) - n_numbers - _true(pc.and_not(is_marker, is_number)) - _true(is_infinite)
-    if n_numbers and not odd:
-        found = _markers(stripped, pc.and_not(is_marker, is_number))
-        kept = pc.if_else(pc.or_(is_number, is_infinite), plain, None)
-        note = ""
-        return pc.cast(kept, pa.float64()), found, note
-    is_missing = pc.is_in(stripped, value_set=pa.array(MISSING))
-    text = pc.if_else(is_missing, None, stripped)
-    note = ""
-    if n_numbers > odd:
-        note = _mixed(plain, pc.invert(pc.or_(pc.or_(is_number, is_infinite), is_marker)), odd)
-    return text, _markers(stripped, is_missing), note
-
-
-def _true(mask: "pa.ChunkedArray") -> int:
-    import pyarrow.compute as pc
-
-    return int(pc.sum(mask).as_py() or 0)
-
-
-def _markers(values: "pa.ChunkedArray", mask: "pa.ChunkedArray") -> set[str]:
-    return {str(v) for v in values.filter(mask).unique().to_pylist() if v is not None}
-
-
-def _mixed(values: "pa.ChunkedArray", mask: "pa.ChunkedArray", odd: int) -> str:
-    import pyarrow.compute as pc
-
-    rows = pc.indices_nonzero(mask)[:3].to_pylist()
-    shown = ", ".join(f"{values[row].as_py()!r} in row {row + 1:,}" for row in rows)
-    return f"mostly numbers, but {odd:,} {'is' if odd == 1 else 'are'} not ({shown})"
-
-
-def described(name: str, values: "pa.ChunkedArray", note: str = "") -> Column:
-    """The role of a column, and why."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind, n = values.type, len(values)
-    n_missing = int(values.null_count)
-    if pa.types.is_floating(kind):
-        n_missing += _true(pc.is_nan(values))
-    if pa.types.is_nested(kind) or pa.types.is_binary(kind):
-        return Column(name, "nested", n_missing, 0, (), f"values of type {kind} are not used")
-    distinct = values.unique().drop_null()
-    n_distinct = len(distinct)
-    examples = tuple(_shown(v) for v in distinct[:3].to_pylist())
-
-    def column(role: str, reason: str = note) -> Column:
-        return Column(name, role, n_missing, n_distinct, examples, reason)
-
-    if n_missing >= n or n_distinct == 0:
-        return column("empty", "no value in any row")
-    if n_distinct == 1 and n_missing == 0 and n > 1:
-        return column("constant", f"{examples[0]} in every row")
-    if pa.types.is_temporal(kind) or (pa.types.is_string(kind) and _are_dates(distinct)):
-        return column("date", "a date: make numbers of it (days since a day, month, weekday)")
-    all_differ = n_distinct == n - n_missing and n >= MIN_ROWS_OF_ID
-    if pa.types.is_boolean(kind):
-        return column("truth")
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        if all_differ and n_missing == 0 and (_counts_up(values) or _whole_id(name, values)):
-            return column("id", "all values differ: it looks like an id")
-        return column("number")
-    if all_differ and ID_NAME.search(name):
-        return column("id", "all values differ: it looks like an id")
-    if n_distinct > MAX_CATEGORIES or (all_differ and n_distinct > MIN_ROWS_OF_ID):
-        return column(
-            "text", f"{n_distinct:,} distinct texts in {n:,} rows: too many to use as categories"
+    values, kind = column.values, column.values.type
+    if _is_unreadable(kind):
+        return Column(
+            name, "nested", int(values.null_count), 0, (), f"values of type {kind} are not used"
         )
-    return column("category")
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    if is_number:
+        content, note = _numbers_counted(values)
+        looks = _role_of_numbers(name, values, content)
+    else:
+        content, note = _values_counted(values), ""
+        looks = _role_of_values(name, values, content)
+    found, reason = looks
+    if role in USED and found != "nested" and is_number == (role == "number"):
+        found, reason = role, ""
+    notes = filter(None, (column.note, note, reason))
+    return Column(name, found, content.n_missing, content.n_distinct, content.examples,
+                  "; ".join(notes), column.is_mixed)  # fmt: skip
+
+
+def _is_unreadable(kind: "pa.DataType") -> bool:
+    import pyarrow as pa
+
+    readable = (
+        pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_string,
+        pa.types.is_timestamp, pa.types.is_date, pa.types.is_time, pa.types.is_duration,
+        pa.types.is_null,
+    )  # fmt: skip
+    return not any(test(kind) for test in readable)
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+def _numbers_counted(values: "pa.ChunkedArray") -> tuple[_Content, str]:
+    """Counts of a column of numbers, and a note on infinite ones."""
+    import pyarrow.compute as pc
+
+    missing = pc.is_null(values, nan_is_null=True)
+    n_missing = n_true(missing)
+    present = values.filter(pc.invert(missing)) if n_missing else values
+    ordered = np.sort(present.to_numpy())
+    n_distinct = int(np.count_nonzero(ordered[1:] != ordered[:-1])) + bool(len(ordered))
+    examples = dict.fromkeys(present[:MAX_EXAMPLE_ROWS].to_pylist())
+    shown = tuple(_shown(v) for v in [*examples][:3])
+    is_infinite = len(ordered) and np.isinf(ordered[[0, -1]]).any()
+    note = infinite_rows(values) if is_infinite else ""
+    return _Content(len(values), n_missing, n_distinct, shown), note
+
+
+MAX_EXAMPLE_ROWS = 1000  # in which examples are looked for
+
+
+def infinite_rows(values: "pa.ChunkedArray") -> str:
+    """ "infinite in 2 rows (row 3, 9)", for a person."""
+    import pyarrow.compute as pc
+
+    is_infinite = pc.is_inf(values)
+    rows = ", ".join(f"{row:,}" for row in rows_of(is_infinite))
+    n = n_true(is_infinite)
+    return f"infinite in {count(n, 'row')} (row {rows}{', …' if n > MAX_ROWS_NAMED else ''})"
+
+
+def _role_of_numbers(name: str, values: "pa.ChunkedArray", content: _Content) -> tuple[str, str]:
+    if content.n_distinct == 0:
+        return "empty", "no value in any row"
+    if content.n_distinct == 1 and content.n > 1:
+        where = "in every row" if not content.n_missing else "wherever there is a value"
+        return "constant", f"{content.examples[0]} {where}"
+    if content.all_differ and not content.n_missing:
+        numbers = values.to_numpy()
+        whole = bool(np.all(np.isfinite(numbers))) and bool(np.all(numbers % 1 == 0))
+        counts_up = whole and bool(np.all(numbers[1:] - numbers[:-1] == 1))
+        if counts_up or (whole and ID_NAME.search(name)):
+            return "id", LOOKS_LIKE_ID
+    return "number", ""
+
+
+# --- text, truth values, dates --------------------------------------------------------------------
+
+
+def _values_counted(values: "pa.ChunkedArray") -> _Content:
+    distinct = values.unique().drop_null()
+    examples = tuple(_shown(v) for v in distinct[:3].to_pylist())
+    return _Content(len(values), int(values.null_count), len(distinct), examples)
+
+
+def _role_of_values(name: str, values: "pa.ChunkedArray", content: _Content) -> tuple[str, str]:
+    import pyarrow as pa
+
+    if content.n_distinct == 0:
+        return "empty", "no value in any row"
+    if content.n_distinct == 1 and not content.n_missing and content.n > 1:
+        return "constant", f"{content.examples[0]} in every row"
+    if pa.types.is_boolean(values.type):
+        return "truth", ""
+    if pa.types.is_temporal(values.type) or _are_dates(values):
+        return "date", "a date or time: make numbers of it (days since a day, month, weekday)"
+    if content.all_differ and ID_NAME.search(name):
+        return "id", LOOKS_LIKE_ID
+    if content.n_distinct > MAX_CATEGORIES or content.all_differ:
+        return "text", (
+            f"{content.n_distinct:,} distinct texts in {content.n:,} rows: too many to use as "
+            "categories"
+        )
+    distinct = values.unique().drop_null().to_pylist()
+    if any({text.casefold() for text in distinct} <= pair for pair in TRUTH_VALUES):
+        role = "truth"
+    else:
+        role = "category"
+    return role, _spelt_alike(distinct)
+
+
+def _are_dates(values: "pa.ChunkedArray") -> bool:
+    n_texts = len(values) - values.null_count
+    first = values[:MAX_EXAMPLE_ROWS]
+    if n_true(matches(first, DATE)) < len(first) - first.null_count:
+        return False
+    return n_true(matches(values, DATE)) == n_texts
+
+
+def _spelt_alike(texts: list[str]) -> str:
+    """A note on categories that differ in nothing but case or spaces."""
+    first: dict[str, str] = {}
+    for text in texts:
+        other = first.setdefault(" ".join(text.casefold().split()), text)
+        if other != text:
+            return f"{clipped(other)} and {clipped(text)} are different categories: mistyped?"
+    return ""
 
 
 def _shown(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _are_dates(distinct: "pa.Array") -> bool:
-    import pyarrow.compute as pc
-
-    return bool(pc.all(pc.match_substring_regex(distinct, DATE)).as_py())
-
-
-def _counts_up(values: "pa.ChunkedArray") -> bool:
-    """Does the column count the rows, 1, 2, 3, …?"""
-    import numpy as np
-
-    numbers = values.to_numpy()
-    return bool(len(numbers) > 1 and np.all(np.diff(numbers) == 1))
-
-
-def _whole_id(name: str, values: "pa.ChunkedArray") -> bool:
-    import numpy as np
-
-    return bool(ID_NAME.search(name)) and bool(np.all(values.to_numpy() % 1 == 0))
+    if isinstance(value, float):
+        return f"{value:g}"
+    text = str(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -1,14 +1,19 @@
 """A scikit-learn Pipeline from the columns of a table to a model.
 
     numbers       missing values become the median; scaled where the model compares distances
-    categories    missing values become a category of their own; one column of 0 and 1 for each
+    categories    missing values become a category of their own; one column of 0 and 1 for each,
+                  without the first where the model has no penalty, since the columns of a category
+                  add up to the intercept
     truth values  as categories
 
-certus's linear models scale inside, so their coefficients stay in the table's own units.
+certus's linear models scale inside, so their coefficients stay in the table's own units. A category
+that is new at predict has 0 in all its columns.
 """
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from .columns import Column
 
@@ -22,6 +27,9 @@ SCALE_INSIDE = (  # penalties are in the table's units, or there is none; or the
     "GaussianMixture", "PoissonMixture", "BernoulliMixture", "MultinomialMixture",
     "NCFSClassifier", "NCFSClassifierCV", "NCFSRegressor",
 )  # fmt: skip
+
+
+UNPENALIZED = ("LinearRegression", "FirthLogisticRegression")
 
 
 def pipeline_for(columns: Sequence[Column], model: "BaseEstimator") -> "Pipeline":
@@ -41,7 +49,17 @@ def pipeline_for(columns: Sequence[Column], model: "BaseEstimator") -> "Pipeline
         parts.append(("numbers", make_pipeline(*steps), numbers))
     if categories:
         fill = SimpleImputer(missing_values=None, strategy="constant", fill_value=MISSING_CATEGORY)
-        encode = OneHotEncoder(handle_unknown="ignore", sparse_output=False, drop="if_binary")
+        encode = OneHotEncoder(
+            handle_unknown="ignore", sparse_output=False, dtype=np.uint8,  # an eighth of the memory
+            drop="if_binary" if _is_penalized(model) else "first",
+        )  # fmt: skip
         parts.append(("categories", make_pipeline(fill, encode), categories))
     columns_apart = ColumnTransformer(parts, verbose_feature_names_out=False)
     return Pipeline([("columns", columns_apart), ("model", model)])
+
+
+def _is_penalized(model: "BaseEstimator") -> bool:
+    """Does a penalty choose among coefficients that the data cannot tell apart?"""
+    given = model.get_params(deep=False)
+    unlimited = given.get("C") == np.inf or given.get("alpha") == 0
+    return type(model).__name__ not in UNPENALIZED and not unlimited

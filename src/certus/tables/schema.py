@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from ..exceptions import TableError
-from .read import Table
 from .suggestions import did_you_mean
+from .table import Table
 
 
 def check_columns(needed: Sequence[str], table: Table, ignored: Sequence[str] = ()) -> list[str]:

@@ -6,22 +6,29 @@ cuts the most lines into the same number of fields; of two that do, the one with
 
 import codecs
 import csv
+import io
 import re
+import sys
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..exceptions import TableError
+from .formats import DATE, MISSING, MISSING_NUMBERS, is_number
 
 SAMPLE_BYTES = 1 << 20
-SAMPLE_LINES = 200
+SAMPLE_ROWS = 200
 DELIMITERS = (",", ";", "\t", "|")
+MIN_SHARE_OF_ZERO_BYTES = 0.3  # of every second byte: Latin text in UTF-16 without a mark
+MAX_SHARE_OF_CONTROL_CHARACTERS = 0.01  # above, a file is not text
 BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
 )  # fmt: skip
-NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
-COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
+COMMA_NUMBER = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?")
 POINT_NUMBER = re.compile(r"[+-]?\d+\.\d+([eE][+-]?\d+)?")
+CONTROL_CHARACTER = re.compile("[\x00-\x08\x0e-\x19\x1b-\x1f]")
+EXCEL_HINT = re.compile(r'"?sep=(.)"?(\r\n|\r|\n)', re.IGNORECASE)
 
 
 class Dialect(NamedTuple):
@@ -32,6 +39,9 @@ class Dialect(NamedTuple):
     decimal: str
     header: bool
     first_row: tuple[str, ...]
+    n_fields: int  # of a row
+    n_rows_before: int = 0  # before the first row of values: blank ones and the header
+    hint: bool = False  # does the file begin with Excel's line "sep=;"?
 
 
 def encoding_of(sample: bytes) -> str:
@@ -40,10 +50,7 @@ def encoding_of(sample: bytes) -> str:
         if sample.startswith(mark):
             return encoding
     if b"\x00" in sample:
-        raise TableError(
-            "the file holds zero bytes, so it is not text: give a CSV, Parquet, Feather or .npy "
-            "file, or say --encoding utf-16"
-        )
+        return _utf_16(sample)
     try:
         codecs.getincrementaldecoder("utf-8")().decode(sample)  # may end inside a character
     except UnicodeDecodeError:
@@ -51,68 +58,136 @@ def encoding_of(sample: bytes) -> str:
     return "utf-8"
 
 
+def _utf_16(sample: bytes) -> str:
+    """UTF-16 without a mark: every second byte of Latin text is zero."""
+    for start, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+        zeros = sample[start::2].count(0)
+        others = sample[1 - start :: 2].count(0)
+        if not others and zeros >= MIN_SHARE_OF_ZERO_BYTES * len(sample) / 2:
+            return encoding
+    raise TableError(
+        "the file holds zero bytes, so it is not text: give a CSV, Parquet, Feather or .npy file, "
+        "or name its encoding (--encoding)"
+    )
+
+
 def dialect_of(
     sample: bytes,
     encoding: str | None = None,
     delimiter: str | None = None,
     decimal: str | None = None,
+    header: bool | None = None,
 ) -> Dialect:
     """The dialect of a sample, as far as it is not given."""
     encoding = encoding or encoding_of(sample)
-    try:
-        text = codecs.getincrementaldecoder(encoding)().decode(sample)
-    except (UnicodeDecodeError, LookupError) as error:
-        raise TableError(f"the file cannot be read as {encoding}: {error}") from error
-    text = text.removeprefix("\ufeff")
+    text = _decoded(sample, encoding).removeprefix("\ufeff")
     if not text.strip():
         raise TableError("the file is empty")
+    if len(CONTROL_CHARACTER.findall(text)) > MAX_SHARE_OF_CONTROL_CHARACTERS * len(text):
+        raise TableError("the file is not text: give a CSV, Parquet, Feather or .npy file")
+    hint = EXCEL_HINT.match(text)
+    if hint is not None:
+        text, delimiter = text[hint.end() :], delimiter or hint[1]
     whole = len(sample) < SAMPLE_BYTES
-    delimiter = delimiter or _delimiter(text, whole)
-    rows = _rows(text, delimiter, whole)
+    delimiter = _one_character(delimiter) if delimiter else _delimiter(text, whole)
+    rows, n_blank = _rows(text, delimiter, whole)
+    if not rows:
+        raise TableError("the file is empty")
+    if decimal not in (None, ".", ","):
+        raise TableError(f"the decimal mark {decimal!r} is neither '.' nor ','")
     decimal = decimal or _decimal(rows, delimiter)
-    header = _has_header(rows, decimal)
-    return Dialect(encoding, delimiter, decimal, header, tuple(rows[0]))
+    if header is None:
+        header = _has_header(rows, decimal)
+    return Dialect(
+        encoding, delimiter, decimal, header, tuple(rows[0]), _n_fields(rows, header),
+        n_blank + header, hint is not None,
+    )  # fmt: skip
 
 
-def _rows(text: str, delimiter: str, whole: bool) -> list[list[str]]:
-    lines = text.splitlines(keepends=True)
-    if not whole and len(lines) > 1:
-        lines = lines[:-1]  # cut off somewhere
+def _decoded(sample: bytes, encoding: str) -> str:
     try:
-        reader = csv.reader(lines, delimiter=delimiter)
-        rows = [row for row, _ in zip(reader, range(SAMPLE_LINES), strict=False) if row]
+        return codecs.getincrementaldecoder(encoding)().decode(sample)
+    except LookupError as error:
+        raise TableError(f"there is no encoding {encoding!r}") from error
+    except (ValueError, AttributeError, TypeError) as error:  # also codecs that make no text of it
+        raise TableError(
+            f"the file cannot be read as {encoding} ({error}): name its encoding (--encoding)"
+        ) from error
+
+
+def _one_character(delimiter: str) -> str:
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '\r\n"\x00':
+        raise TableError(f"the delimiter must be one ASCII character, and {delimiter!r} is not")
+    return delimiter
+
+
+def _rows(text: str, delimiter: str, whole: bool) -> tuple[list[list[str]], int]:
+    """Rows of the sample that are not blank, and the number of blank lines before the first."""
+    rows: list[list[str]] = []
+    n_blank = 0
+    lines = io.StringIO(text, newline="")  # ends of lines are \n, \r\n or \r
+    limit = csv.field_size_limit(sys.maxsize)
+    try:
+        for row in csv.reader(lines, delimiter=delimiter):
+            if row:
+                rows.append(row)
+            elif not rows:
+                n_blank += 1
+            if len(rows) > SAMPLE_ROWS:
+                break
     except csv.Error as error:
         raise TableError(f"the file is not a table of text: {error}") from error
-    return rows
+    finally:
+        csv.field_size_limit(limit)
+    if not whole and len(rows) > 1:
+        rows.pop()  # it may be cut off
+    return rows, n_blank
 
 
 def _delimiter(text: str, whole: bool) -> str:
     best, delimiter = (0.0, 0), ","
     for candidate in DELIMITERS:
-        widths = Counter(len(row) for row in _rows(text, candidate, whole))
-        if not widths:
-            continue
-        width, count = widths.most_common(1)[0]
+        widths = Counter(len(row) for row in _rows(text, candidate, whole)[0])
+        width, count = max(widths.items(), key=lambda item: item[::-1], default=(0, 0))
         if width > 1:
             best, delimiter = max((best, delimiter), ((count / widths.total(), width), candidate))
     return delimiter
 
 
-def _decimal(rows: list[list[str]], delimiter: str) -> str:
+def _n_fields(rows: Sequence[Sequence[str]], header: bool) -> int:
+    """Fields of a row. Tables of R have one more than their header: names of the rows."""
+    widths = {len(row) for row in rows[1:]}
+    first = len(rows[0])
+    return first + 1 if header and widths == {first + 1} else first
+
+
+def _decimal(rows: Sequence[Sequence[str]], delimiter: str) -> str:
     if delimiter == ",":
         return "."
-    cells = [cell.strip() for row in rows[1:] for cell in row]
+    cells = [cell.strip() for row in rows for cell in row]
     commas = sum(COMMA_NUMBER.fullmatch(cell) is not None for cell in cells)
     points = sum(POINT_NUMBER.fullmatch(cell) is not None for cell in cells)
     return "," if commas > points else "."
 
 
-def is_number(cell: str, decimal: str) -> bool:
-    """Is the text a number with this decimal mark?"""
+def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
+    """Is the first row one of names?
+
+    It is if it has text above numbers or dates, and is not if it has a number elsewhere.
+    """
+    first, *others = rows
+    kinds = [_kind(cell, decimal) for cell in first]
+    for j, kind in enumerate(kinds):
+        below = {_kind(row[j], decimal) for row in others if j < len(row)} - {""}
+        if kind == "text" and below and "text" not in below:
+            return True
+    return not {"number", "date"} & set(kinds)
+
+
+def _kind(cell: str, decimal: str) -> str:
     cell = cell.strip()
-    return NUMBER.fullmatch(cell.replace(",", ".") if decimal == "," else cell) is not None
-
-
-def _has_header(rows: list[list[str]], decimal: str) -> bool:
-    """Is the first row one of names? A number in it says no."""
-    return not any(is_number(cell, decimal) for cell in rows[0])
+    if cell in MISSING or cell in MISSING_NUMBERS:
+        return ""
+    if is_number(cell, decimal):
+        return "number"
+    return "date" if re.fullmatch(DATE, cell) else "text"

@@ -164,9 +164,10 @@ class Normals:
         largest = np.maximum(-2 * log_p.min(axis=1, initial=0.0) - self.log_constant, 0.0)
         largest = np.maximum(largest, 1.0)
         delta = 1.1 * (self.slope * largest + self.offset)
-        is_near = (largest * self.kappa**2 <= MAX_SCALED_DISTANCE).all()
+        if not (largest * self.kappa**2 <= MAX_SCALED_DISTANCE).all():
+            return None  # before the product below can overflow
         is_small = (largest * delta <= MAX_ROUGH_ERROR).all()
-        if not (is_near and is_small) or not isinstance(complete(X[:, self.kept])[0], slice):
+        if not is_small or not isinstance(complete(X[:, self.kept])[0], slice):
             return None
         half = log_p + 0.5 * self.log_constant[:, None]  # −m/2
         weighted = w * half

@@ -22,6 +22,7 @@ from ...data.csr import Block
 from ...penalties import Penalty
 from ..first_order.proximal_gradient import (
     ProximalGradient,
+    ProximalGradientState,
     evaluate_loss,
     initial_state,
     larger_bound,
@@ -126,9 +127,8 @@ class ReweightedSquares(ProximalGradient):
             new.bound = min(bound, new.objective)
             new.excess = new.objective - new.bound
         new.passes = (state.passes or 0.0) + 3
-        new.solver_state = state.solver_state._replace(
-            now=now, before=now, momentum=1.0, bound=new.bound
-        )
+        current: ProximalGradientState = state.solver_state
+        new.solver_state = current._replace(point=now, previous=now, momentum=1.0, bound=new.bound)
         return new
 
 

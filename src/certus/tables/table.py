@@ -1,0 +1,147 @@
+"""A table in memory: its values, what its columns look like, and how it was read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..exceptions import TableError
+from ..text.format import count
+from .columns import Column, infinite_rows
+from .conversion import MAX_ROWS_NAMED, rows_of
+from .sniff import Dialect
+from .suggestions import unknown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DELIMITER_NAMES = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "space"}
+
+
+class ReadReport(NamedTuple):
+    """How a table was read."""
+
+    source: str
+    format: str  # "CSV", "Parquet", "Feather", "Arrow stream", "NumPy"
+    n_rows: int
+    dialect: Dialect | None  # of text files
+    missing: tuple[str, ...]  # marks of missing values that were found
+    notes: tuple[str, ...]
+
+    def lines(self) -> list[str]:
+        """The report, for a person."""
+        lines = [f"{self.source}: {self.format}, {count(self.n_rows, 'row')}"]
+        if self.dialect is not None:
+            d = self.dialect
+            name = DELIMITER_NAMES.get(d.delimiter, repr(d.delimiter))
+            mark = "comma" if d.decimal == "," else "point"
+            lines.append(f"delimiter: {name}, decimal {mark}, {d.encoding}")
+        if self.missing:
+            marks = ", ".join("empty" if m == "" else repr(m) for m in self.missing)
+            lines.append(f"missing values: {marks}")
+        return [*lines, *self.notes]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, what its columns look like, and how it was read."""
+
+    data: "pa.Table"
+    columns: tuple[Column, ...]
+    report: ReadReport
+    _by_name: dict[str, Column] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._by_name.update({c.name: c for c in self.columns})
+
+    def column(self, name: str) -> Column:
+        """A column by its name, or ``TableError`` with the name that was meant."""
+        if name not in self._by_name:
+            raise TableError(unknown("column", name, self._by_name, self.report.source))
+        return self._by_name[name]
+
+    def target(self, name: str) -> np.ndarray:
+        """The values of a target column: numbers, truth values, or text as labels.
+
+        Raises ``TableError`` if one is missing or infinite, if all are equal, or if the column
+        cannot be predicted.
+        """
+        column = self.column(name)
+        values = self.data.column(name)
+        if column.n_missing:
+            rows = ", ".join(f"{row:,}" for row in self._missing_rows(name))
+            more = ", …" if column.n_missing > MAX_ROWS_NAMED else ""
+            raise TableError(
+                f"the target '{name}' is missing in {count(column.n_missing, 'row')} (row "
+                f"{rows}{more}): drop these rows, or fill them in"
+            )
+        if column.role == "constant":
+            raise TableError(f"the target '{name}' is {column.reason}: there is nothing to learn")
+        if column.role in ("date", "nested"):
+            raise TableError(f"the target '{name}' cannot be predicted: {column.reason}")
+        if column.is_mixed:
+            raise TableError(
+                f"the target '{name}' is {column.reason}: correct these cells, or drop the rows"
+            )
+        self._require_finite(name)
+        numbers = values.to_numpy()
+        return numbers.astype(str) if numbers.dtype == object else numbers
+
+    def _missing_rows(self, name: str) -> list[int]:
+        import pyarrow.compute as pc
+
+        return rows_of(pc.is_null(self.data.column(name), nan_is_null=True))
+
+    def _require_finite(self, name: str) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        values = self.data.column(name)
+        if pa.types.is_floating(values.type) and pc.any(pc.is_inf(values)).as_py():
+            raise TableError(
+                f"column '{name}' is {infinite_rows(values)}: correct the values, leave them "
+                "empty, or drop the rows"
+            )
+
+    def used(self, exclude: Sequence[str] = ()) -> tuple[Column, ...]:
+        """Columns that a model uses, without those named."""
+        return tuple(c for c in self.columns if c.is_used and c.name not in exclude)
+
+    def left_out(self, exclude: Sequence[str] = ()) -> tuple[Column, ...]:
+        """Columns that a model does not use, each with its reason."""
+        return tuple(c for c in self.columns if not c.is_used and c.name not in exclude)
+
+    def select(self, names: Sequence[str]) -> "pa.Table":
+        """The columns of these names in this order, as a model is given them.
+
+        Truth values become text, since scikit-learn's encoders read either text or numbers. An
+        infinite value raises ``TableError``.
+        """
+        import pyarrow as pa
+
+        for name in names:
+            self._require_finite(self.column(name).name)
+        data = self.data.select(list(names))
+        for i, column in enumerate(data.columns):
+            if pa.types.is_boolean(column.type):
+                data = data.set_column(i, data.column_names[i], truth_as_text(column))
+        return data
+
+    def schema(self) -> dict[str, object]:
+        """Names, roles and categories, as JSON: what a model file keeps of its table."""
+        columns = []
+        for c in self.columns:
+            row: dict[str, object] = {"name": c.name, "role": c.role}
+            if c.role in ("category", "truth"):
+                values = self.data.column(c.name).unique().drop_null().to_pylist()
+                row["categories"] = sorted(map(str, values))
+            columns.append(row)
+        return {"columns": columns}
+
+
+def truth_as_text(values: "pa.ChunkedArray") -> "pa.ChunkedArray":
+    """ "True" and "False", as Python and pandas write them."""
+    import pyarrow.compute as pc
+
+    return pc.if_else(values, "True", "False")

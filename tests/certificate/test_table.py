@@ -7,13 +7,13 @@ import polars
 import pytest
 
 from certus.text import table as _table
-from certus.text.table import Table
+from certus.text.table import ResultTable
 
 
 @pytest.fixture
 def table():
     columns = {"name": ["a", "b & c"], "coef": [1.5, math.nan], "n": [3, 4]}
-    return Table(columns, title="Title <i>", notes=["A note with <b>"])
+    return ResultTable(columns, title="Title <i>", notes=["A note with <b>"])
 
 
 def test_text_is_aligned_with_names_left_and_numbers_right(table):
@@ -34,7 +34,7 @@ def test_user_text_is_escaped_in_html(table):
     assert "note with &lt;b&gt;" in html
     assert "<i>" not in html
     assert "<b>" not in html
-    column = Table({"<script>": ["x"]})._repr_html_()
+    column = ResultTable({"<script>": ["x"]})._repr_html_()
     assert "<script>" not in column
 
 
@@ -70,21 +70,21 @@ def test_a_missing_package_is_named(table, package, monkeypatch):
 
 
 def test_two_keys_are_a_double_index():
-    table = Table({"target": ["y0", "y1"], "name": ["a", "a"], "x": [1.0, 2.0]}, keys=2)
+    table = ResultTable({"target": ["y0", "y1"], "name": ["a", "a"], "x": [1.0, 2.0]}, keys=2)
     assert list(table.to_pandas().index) == [("y0", "a"), ("y1", "a")]
 
 
 def test_long_names_give_way_and_numbers_do_not():
     name = "a" * 200
     columns = {f"c{j}": [-1.23456789e-100] for j in range(6)}
-    lines = str(Table({"name": [name], **columns})).splitlines()
+    lines = str(ResultTable({"name": [name], **columns})).splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[1].count("-1.23e-100") == 6
     assert "…" in lines[1]
 
 
 def test_long_titles_and_notes_go_on_in_the_next_line():
-    text = str(Table({"x": [1.0]}, title="word " * 40, notes=["note " * 40]))
+    text = str(ResultTable({"x": [1.0]}, title="word " * 40, notes=["note " * 40]))
     assert max(map(len, text.splitlines())) <= 80
     assert (text.count("word"), text.count("note")) == (40, 40)
 
@@ -97,11 +97,11 @@ def test_long_titles_and_notes_go_on_in_the_next_line():
     ],
 )  # fmt: skip
 def test_numbers_are_short(value, shown):
-    assert str(Table({"x": [value]}, keys=0)).splitlines()[1].strip() == shown
+    assert str(ResultTable({"x": [value]}, keys=0)).splitlines()[1].strip() == shown
 
 
 def test_a_name_cannot_break_the_lines():
-    text = str(Table({"name": ["a\nb\x1b[31m"], "x": [1.0]}))
+    text = str(ResultTable({"name": ["a\nb\x1b[31m"], "x": [1.0]}))
     assert len(text.splitlines()) == 2
     assert "\x1b" not in text
 
@@ -116,4 +116,4 @@ def test_columns_are_found_by_name(table):
 
 def test_columns_of_different_length_are_refused():
     with pytest.raises(ValueError, match=r"one length.*'b': 2"):
-        Table({"a": [1], "b": [1, 2]})
+        ResultTable({"a": [1], "b": [1, 2]})

@@ -17,6 +17,12 @@ SCHEMAS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def few_numbers_of_clusters(monkeypatch):
+    """Up to four clusters are tried, not ten."""
+    monkeypatch.setattr("certus.cli.cluster.MAX_TRIED", 4)
+
+
 @pytest.fixture
 def blobs(folder):
     """Three groups in the units of a table, and one column of categories."""
@@ -112,7 +118,7 @@ def test_groups_are_found_and_described_in_the_tables_units(certus, blobs, folde
 def test_profiles_are_a_table(certus, blobs):
     ran = certus("cluster", blobs, "--clusters", 3)
     assert ran.code == 0
-    assert "3 groups: the number was given" in ran.out
+    assert "3 groups" in ran.out
     assert "group 2" in ran.out
     assert "b 100 %" in ran.out
 
@@ -124,7 +130,6 @@ def test_no_groups_is_an_answer(certus, folder):
     assert ran.code == 0
     valid("cluster", json.loads(ran.out))
     assert json.loads(ran.out)["n_clusters"] is None
-    assert certus("cluster", "noise.csv").out.startswith("No groups found")
 
 
 def test_too_many_groups_are_refused(certus, blobs):

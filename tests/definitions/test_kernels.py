@@ -9,12 +9,12 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from certus.definitions.terms import kernels
 from certus.definitions.terms.kernels import (
     RBF,
-    Cosine,
+    CosineKernel,
     FunctionKernel,
     Laplacian,
     Linear,
     Polynomial,
-    Precomputed,
+    PrecomputedKernel,
     Sigmoid,
 )
 from tests.definitions.lines import n_lines
@@ -30,7 +30,7 @@ NAMED = [
     (Polynomial("scale"), "poly", {"gamma": 1 / (4 * X.var()), "degree": 3, "coef0": 0.0}),
     (Sigmoid(0.3, 0.2), "sigmoid", {"gamma": 0.3, "coef0": 0.2}),
     (Laplacian(0.7), "laplacian", {"gamma": 0.7}),
-    (Cosine(), "cosine", {}),
+    (CosineKernel(), "cosine", {}),
 ]
 
 
@@ -46,7 +46,7 @@ def test_kernels_are_those_of_scikit_learn(kernel, name, options):
 
 def test_a_matrix_that_is_given_is_the_kernel_and_a_function_makes_it():
     K = X @ X.T
-    assert np.array_equal(gram(Precomputed(), K), K)
+    assert np.array_equal(gram(PrecomputedKernel(), K), K)
     np.testing.assert_allclose(gram(FunctionKernel(lambda A, B: A @ B.T), X), K, atol=1e-13)
 
 
@@ -57,8 +57,8 @@ def test_gamma_of_entries_that_are_all_equal_is_one_as_in_scikit_learn():
 
 @pytest.mark.parametrize(
     "kernel",
-    [Linear(), RBF(0.3), RBF("scale"), Polynomial(0.3, 3.0, 1.0), Polynomial("auto"), Cosine(),
-     Laplacian(0.5)],
+    [Linear(), RBF(0.3), RBF("scale"), Polynomial(0.3, 3.0, 1.0), Polynomial("auto"),
+     CosineKernel(), Laplacian(0.5)],
     ids=str,
 )  # fmt: skip
 def test_kernels_that_say_so_are_definite(kernel):

@@ -9,7 +9,7 @@ from sklearn.preprocessing import minmax_scale
 import certus
 from certus.definitions import lssvm
 from certus.definitions.terms.density_weights import DensityWeights
-from certus.definitions.terms.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from certus.definitions.terms.kernels import RBF, Linear, Polynomial, PrecomputedKernel, Sigmoid
 from certus.definitions.terms.targets import SignColumns
 from certus.svm import LSSVC, LSSVR, DensityWeightedLSSVC
 from tests.definitions.lines import lines_to_read
@@ -133,9 +133,9 @@ def test_a_kernel_that_is_not_symmetric_is_refused():
     X, y = curve(2, n=15)
     K = gram(X)
     beta, b = solve(K, y, np.ones(15), 5.0)
-    assert check(K, y, np.ones(15), beta, b, kernel=Precomputed()).holds
+    assert check(K, y, np.ones(15), beta, b, kernel=PrecomputedKernel()).holds
     K[2, 5] += 1e-6
-    assert not check(K, y, np.ones(15), beta, b, kernel=Precomputed()).holds
+    assert not check(K, y, np.ones(15), beta, b, kernel=PrecomputedKernel()).holds
 
 
 def test_without_a_definite_kernel_no_bound_is_claimed():
@@ -154,10 +154,10 @@ def test_eigenvalues_that_rounding_made_negative_are_lifted():
     K = gram(X, 0.01).astype(np.float32).astype(float)
     assert np.linalg.eigvalsh(K)[0] < -1e-9
     beta, b = solve(K, y, np.ones(30), 5.0)
-    claim = check(K, y, np.ones(30), beta, b, kernel=Precomputed())
+    claim = check(K, y, np.ones(30), beta, b, kernel=PrecomputedKernel())
     assert claim.kind == "global optimum"
     K[0, 1] = K[1, 0] = K[0, 1] * (1 + 1e-9)  # no longer of single precision
-    assert check(K, y, np.ones(30), beta, b, kernel=Precomputed()).kind == "stationary"
+    assert check(K, y, np.ones(30), beta, b, kernel=PrecomputedKernel()).kind == "stationary"
 
 
 def test_each_column_must_hold_whatever_the_others_measure():

@@ -7,18 +7,20 @@ from scipy.optimize import brentq, minimize
 from certus.certificate.pages.inference import profile_intervals as adaptor
 from certus.definitions.profile_intervals import check
 from certus.definitions.terms.likelihoods.firth import Firth
-from certus.definitions.terms.likelihoods.multinomial import Multinomial
+from certus.definitions.terms.likelihoods.multinomial import MultinomialLikelihood
 from certus.linear_model import FirthLogisticRegression, LogisticRegression
 from tests.definitions.regression_claims import assert_short, claims_of
 from tests.definitions.test_logistic_inference import classes
 
 each_likelihood = pytest.mark.parametrize(
-    ("likelihood", "K"), [(Multinomial(), 2), (Multinomial(), 3), (Firth(), 2)], ids=str
+    ("likelihood", "K"),
+    [(MultinomialLikelihood(), 2), (MultinomialLikelihood(), 3), (Firth(), 2)],
+    ids=str,
 )
 
 
 def test_the_page_is_short_with_any_of_its_terms():
-    for term in (Multinomial, Firth):
+    for term in (MultinomialLikelihood, Firth):
         assert_short("profile_intervals", term)
 
 
@@ -46,7 +48,7 @@ def test_value_and_derivatives_are_those_of_the_likelihood_as_written(likelihood
         e = 1e-6 * np.eye(theta.size)[j].reshape(theta.shape)
         up, down = likelihood.at(Phi, y, s, theta + e), likelihood.at(Phi, y, s, theta - e)
         assert (up[0] - down[0]) / 2e-6 == pytest.approx(gradient[j], rel=1e-6, abs=1e-7)
-        if isinstance(likelihood, Multinomial):
+        if isinstance(likelihood, MultinomialLikelihood):
             np.testing.assert_allclose((down[1] - up[1]) / 2e-6, H[j], rtol=1e-5, atol=1e-6)
 
 
@@ -73,7 +75,7 @@ def by_scipy(likelihood, X, y, s, j, side, q):
     return brentq(lambda beta: 2 * (value - top(beta)[0]) - q, estimate[j], far, xtol=1e-12)
 
 
-@pytest.mark.parametrize("likelihood", [Multinomial(), Firth()], ids=str)
+@pytest.mark.parametrize("likelihood", [MultinomialLikelihood(), Firth()], ids=str)
 def test_the_ends_that_scipy_finds_hold_and_others_do_not(likelihood):
     X, y, s = classes(1, n=60)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -92,7 +94,7 @@ def test_the_ends_that_scipy_finds_hold_and_others_do_not(likelihood):
         assert not check(X, y, s, low=low, high=edited, **how).holds
 
 
-@pytest.mark.parametrize("likelihood", [Multinomial(), Firth()], ids=str)
+@pytest.mark.parametrize("likelihood", [MultinomialLikelihood(), Firth()], ids=str)
 def test_ends_on_the_wrong_side_or_nowhere_are_refused(likelihood):
     X, y, s = classes(2)
     firth = isinstance(likelihood, Firth)
@@ -130,6 +132,6 @@ def test_a_starting_point_far_away_changes_nothing():
     found = LogisticRegression(C=np.inf).fit(X, y, sample_weight=s).inference(X, y, sample_weight=s)
     table = found.conf_int(kind="lr")
     low, high = np.array(table["low"]), np.array(table["high"])
-    how = {"low": low, "high": high, "level": 0.95, "likelihood": Multinomial()}
+    how = {"low": low, "high": high, "level": 0.95, "likelihood": MultinomialLikelihood()}
     assert check(X, y, s, coef=0 * found.coef, **how).holds
     assert check(X, y, s, coef=2 * found.coef, **how).holds

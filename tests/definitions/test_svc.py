@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 import certus
 from certus.definitions import svc
 from certus.definitions.terms.density_weights import DensityWeights
-from certus.definitions.terms.kernels import RBF, Polynomial, Precomputed, Sigmoid
+from certus.definitions.terms.kernels import RBF, Polynomial, PrecomputedKernel, Sigmoid
 from certus.definitions.terms.targets import Classes
 from certus.svm import DensityWeightedSVC
 from tests.definitions.lines import lines_to_read
@@ -116,9 +116,9 @@ def test_a_kernel_that_is_not_symmetric_is_refused():
     X, y, s = case(8)
     K = gram(X)
     alpha, b = solve(K, y, s)
-    assert check(K, y, s, alpha * y, b, kernel=Precomputed(), tol=1e-5).holds
+    assert check(K, y, s, alpha * y, b, kernel=PrecomputedKernel(), tol=1e-5).holds
     K[2, 5] += 1e-6
-    assert not check(K, y, s, alpha * y, b, kernel=Precomputed(), tol=1e-5).holds
+    assert not check(K, y, s, alpha * y, b, kernel=PrecomputedKernel(), tol=1e-5).holds
 
 
 def test_without_a_definite_kernel_no_bound_is_claimed():

@@ -144,7 +144,7 @@ def test_more_clusters_than_rows_are_refused_with_both_numbers():
 
 
 def messy(X):
-    """The same sparse rows with explicit zeros, indices out of order and entries in two parts."""
+    """Return X as sparse rows with explicit zeros, unsorted indices and entries in two parts."""
     rng = np.random.default_rng(1)
     data, indices, indptr = [], [], [0]
     for x in X:

@@ -15,7 +15,7 @@ from certus.proofs.kmeans import (
     _neighbor_lists,
     kmeans,
 )
-from certus.proofs.kmeans._move_gains import Centers
+from certus.proofs.kmeans._move_gains import KMeansCenters
 from certus.proofs.kmeans._spectral_bound import spectral_bound
 from certus.proofs.kmeans.kmeans import gain_of_move, lloyd_step, nearest, objective
 from tests.kmeans.kmeans_cases import blobs, check, data, least_of_all, lloyd
@@ -204,7 +204,7 @@ def test_products_are_off_by_no_more_than_is_allowed_for(seed, kind, monkeypatch
     mu = size * (rng.normal(size=(k, p)) + 100 * (seed % 2))
     own, s = np.sort(rng.integers(k, size=m)), rng.uniform(0.1, 5, size=m)
     n = np.bincount(own, s, k) + rng.uniform(0, 3, size=k)
-    centers = Centers.of(mu, n, False, False)
+    centers = KMeansCenters.of(mu, n, False, False)
     sigma = _assignment.leaving(s, n[own])
     work = _move_gains.WorkArrays.of(X, m, k)
     block = _move_gains.Block(X, np.arange(m), own, s, sigma, np.empty(m), work)
@@ -244,7 +244,7 @@ def test_centres_that_are_left_out_could_not_have_mattered():
     labels, _ = nearest(X, mu)
     d = data(X)
     n = np.bincount(labels, minlength=len(mu)).astype(float)
-    centers = Centers.of(mu, n, False, False)
+    centers = KMeansCenters.of(mu, n, False, False)
     block = _move_gains.Block(
         X, np.argsort(labels, kind="stable"), np.sort(labels), np.ones(len(X)),
         _assignment.leaving(np.ones(len(X)), n[np.sort(labels)]), np.empty(len(X)),

@@ -16,7 +16,7 @@ from certus.cluster import BisectingKMeans, KMeans, MiniBatchKMeans
 from certus.data.rows import Rows
 from certus.exceptions import DegenerateWarning, NotCertifiedWarning
 from certus.solvers.kmeans.assigner import assigner
-from certus.solvers.kmeans.differences import Differences
+from certus.solvers.kmeans.differences import DifferenceAssigner
 from tests.kmeans.kmeans_cases import blobs, check
 
 K = 4
@@ -288,7 +288,7 @@ def test_labels_are_nearest_whatever_the_range_of_rows(far, p, k):
     C = X[rng.choice(400, k, replace=False)]
     C[0] = X[7]
     engine = assigner(Rows(X), k)
-    assert isinstance(engine, Differences) == (far > 1e9)
+    assert isinstance(engine, DifferenceAssigner) == (far > 1e9)
     for _ in range(3):
         engine.move_to(C)
         D = np.stack([((X - m) ** 2).sum(axis=1) for m in C])

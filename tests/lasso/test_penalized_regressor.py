@@ -36,7 +36,7 @@ each_penalty = pytest.mark.parametrize("penalty", CONVEX + NOT_CONVEX, ids=repr)
 
 
 def distances(loss, penalty, X, y, s, model):
-    """Of the gradient to the subdifferential, coefficient by coefficient, and of the intercept."""
+    """Distances of the gradient to the subdifferential, by coefficient; slope of the intercept."""
     a = s * loss.slope(y, X @ model.coef_ + model.intercept_)
     penalty = penalty or L2(0.0)
     return penalty.distance(model.coef_, X.T @ a), abs(a.sum())

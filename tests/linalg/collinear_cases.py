@@ -92,7 +92,7 @@ def exact_optimum(X, y, s, fit_intercept, classes=2):
 
 
 class _Loss:
-    """Of K − 1 scores beside one that is 0, or of K."""
+    """Softmax loss in high precision, of K scores or of K − 1 beside a first one that is 0."""
 
     def __init__(self, X, y, s, fit_intercept):
         one = [mpmath.mpf(1)] if fit_intercept else []

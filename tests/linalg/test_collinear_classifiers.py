@@ -24,7 +24,7 @@ def fitted(X, y, s=None, **how):
 
 
 def the_claim_is_true(model, X, y, s, fit_intercept, classes=2):
-    """Of a model that leaves nothing out. Returns its true excess as a share."""
+    """Check a certificate that leaves nothing out; return the excess over the null loss."""
     found = model.certificate_
     value = exact_loss(X, y, s, model.coef_.T, model.intercept_)
     excess = float(value - exact_optimum(X, y, s, fit_intercept, classes))

@@ -303,9 +303,9 @@ def test_centres_of_distances_that_have_none_are_warned_of(method):
         ((0, 0, 1.0), "the distance of row 0 to itself is 1, not 0."),
         ((2, 5, 9.0), "the distance of row 2 to row 5 is 9, that of row 5 to row 2 {}: they must "
          "be the same. Give e.g. (D + D.T) / 2"),
-        ((2, 5, -1.0), "Negative values in data passed to X, or none at all (Input X contains -1): "
+        ((2, 5, -1.0), "Negative values in data passed to X, or not finite (Input X contains -1): "
          "the distance of row 2 to row 5 is -1. A distance is a finite number of at least 0"),
-        ((2, 5, np.nan), "Negative values in data passed to X, or none at all (Input X contains "
+        ((2, 5, np.nan), "Negative values in data passed to X, or not finite (Input X contains "
          "NaN): the distance of row 2 to row 5 is NaN. A distance is a finite number of at least "
          "0"),
     ],

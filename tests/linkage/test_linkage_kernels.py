@@ -13,7 +13,7 @@ from certus.kernels.linkage import (
     vectors,
 )
 from certus.solvers.linkage import panels
-from certus.solvers.linkage.centers import Centers
+from certus.solvers.linkage.centers import CenterArrays
 
 ALL = boruvka, chain, matrix, trees, vectors
 
@@ -77,7 +77,7 @@ def test_the_filter_misses_no_row_that_is_nearer(dtype, p, spread):
     rng = np.random.default_rng(p)
     X = 1.0 + spread * rng.normal(size=(333, p))
     X[0] = -1.0
-    c = Centers(X, "centroid")
+    c = CenterArrays(X, "centroid")
     c.use_dtype(dtype)
     vectors.first(c, 0, 333, c.counts)
     D = ((X[:, None] - X) ** 2).sum(axis=2)

@@ -115,7 +115,7 @@ def test_rows_far_from_the_origin_lose_no_digits(gamma):
     K, true = kernels.gram(X, X, "rbf", gamma), exact_gram(X, "rbf", gamma=gamma)
     off = max(abs(K[i, j] - true[i, j]) for i in range(12) for j in range(12))
     assert off < 1e-13
-    bound = kernels.Kernel.of(X, "rbf", gamma).kappa
+    bound = kernels.KernelMatrix.of(X, "rbf", gamma).kappa
     assert off < bound < 1e-8
 
 
@@ -132,7 +132,7 @@ def test_near_rows_among_far_ones_are_told_apart_by_differences():
 def test_products_by_tiles_are_those_of_the_whole_matrix_within_their_bound(kernel, n):
     X = rows(n=n)[0]
     B = np.random.default_rng(1).normal(size=(n, 2)) * 10.0 ** np.arange(n)[:, None] ** 0.1
-    K = kernels.Kernel.of(X, kernel, **{"gamma": 1.0, **KERNELS[kernel]})
+    K = kernels.KernelMatrix.of(X, kernel, **{"gamma": 1.0, **KERNELS[kernel]})
     result, bound = K.times(data(X, B), B), K.products_error(B)
     assert result == pytest.approx(kernels.gram(X, X, kernel, **KERNELS[kernel]) @ B, rel=1e-9)
     for i in (0, n // 2, n - 1):
@@ -147,24 +147,24 @@ def test_a_function_and_a_matrix_are_kernels_too():
     X, y, _ = rows()
     K = kernels.gram(X, X, "rbf", 0.4)
     B = np.ones((12, 1))
-    own = kernels.Kernel.of(X, lambda A, Z: kernels.gram(A, Z, "rbf", 0.4), 1.0)
-    given = kernels.Kernel.of(K, "precomputed", 1.0)
+    own = kernels.KernelMatrix.of(X, lambda A, Z: kernels.gram(A, Z, "rbf", 0.4), 1.0)
+    given = kernels.KernelMatrix.of(K, "precomputed", 1.0)
     for kernel in (own, given):
         assert kernel.times(data(X, y), B) == pytest.approx(K @ B, rel=1e-14)
         assert kernel.asymmetry() is None
     K[3, 7] += 1e-6
-    assert kernels.Kernel.of(K, "precomputed", 1.0).asymmetry() in ((3, 7), (7, 3))
+    assert kernels.KernelMatrix.of(K, "precomputed", 1.0).asymmetry() in ((3, 7), (7, 3))
 
 
 def test_definite_kernels_are_told_from_others():
     X = rows(n=40)[0]
     for kernel in KERNELS:
-        K = kernels.Kernel.of(X, kernel, **{"gamma": 1.0, **KERNELS[kernel]})
+        K = kernels.KernelMatrix.of(X, kernel, **{"gamma": 1.0, **KERNELS[kernel]})
         least, definite = K.least_eigenvalue()
         true = np.linalg.eigvalsh(K.whole())[0]
         assert definite == (kernel != "sigmoid")
         assert least <= true + 1e-10
-        given, same = kernels.Kernel.of(K.whole(), "precomputed", 1.0).least_eigenvalue()
+        given, same = kernels.KernelMatrix.of(K.whole(), "precomputed", 1.0).least_eigenvalue()
         assert same == definite
         assert given <= true
         assert given == pytest.approx(min(true, 0.0), abs=1e-9)

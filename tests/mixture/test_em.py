@@ -18,7 +18,7 @@ from certus.solvers.mixture.counts import (
 )
 from certus.solvers.mixture.covariances import COVARIANCES, Regularization
 from certus.solvers.mixture.em import em, largest_decrease, responsibilities
-from certus.solvers.mixture.gaussian import Coordinates, GaussianFamily
+from certus.solvers.mixture.gaussian import GaussianFamily, ScaledCoordinates
 from tests.mixture.gaussian_cases import TYPES, blobs, likelihood
 
 
@@ -43,7 +43,7 @@ def gaussians(name, seed=0, epsilon=0.3):
     m = column_moments(Rows(X))
     q = np.sqrt(m.variance)
     q = np.full(3, q.mean()) if name == "spherical" else q
-    at = Coordinates(m.mean, q, np.arange(3), m.mean)
+    at = ScaledCoordinates(m.mean, q, np.arange(3), m.mean)
     regularization = Regularization(epsilon, m.variance / q**2, np.zeros(3))
     s = draw.uniform(0.5, 2, size=len(X))
     family = GaussianFamily(Rows(X, None, s), at, COVARIANCES[name], regularization)

@@ -232,7 +232,7 @@ def test_compiled_loops_and_products_agree_with_differences(covariance_type):
     Z = at.of(X)
     R = np.ascontiguousarray(model.predict_proba(X).T)
     N = R.sum(axis=1)
-    exact = densities.Differences(shape, theta)
+    exact = densities.DifferenceDensities(shape, theta)
     tied = covariance_type == "tied"
     other = densities.TiedProducts(theta) if tied else densities.Compiled(shape, theta)
     np.testing.assert_allclose(

@@ -133,10 +133,10 @@ def roundtrip(model):
     metadata, arrays = layout.from_bytes(model_files.to_bytes(model))
     assert metadata.keys() == {DOCUMENT}
     assert all(isinstance(a, np.ndarray) for a in arrays.values())
-    from certus.model_files.kinds import Table
+    from certus.model_files.kinds import KindTable
     from certus.model_files.values import Decoder
 
-    return Decoder(Table(), arrays).decode(json.loads(metadata[DOCUMENT])["model"])
+    return Decoder(KindTable(), arrays).decode(json.loads(metadata[DOCUMENT])["model"])
 
 
 def test_a_model_fitted_on_arrow_is_kept(tmp_path):

@@ -79,7 +79,7 @@ def test_noise_and_one_blob_have_no_structure(case, seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("case", NOTHING)
 def test_structure_in_noise_is_found_as_seldom_as_is_said(case):
-    """Of 25 data sets; each method alone would find some in one of 21, and two must."""
+    """Each method alone may report structure in one of 21 data sets; a verdict needs two."""
     result = [
         choose_n_clusters(
             NOTHING[case](np.random.default_rng(seed)), range(1, 8), estimator=KMeans(n_init=3),

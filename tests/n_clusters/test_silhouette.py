@@ -7,7 +7,7 @@ from sklearn.metrics import adjusted_rand_score, silhouette_samples, silhouette_
 
 from certus.proofs.n_clusters import gap_statistic, silhouette, stability
 from certus.solvers.n_clusters import silhouette as tiles
-from certus.solvers.n_clusters.gap_statistic import Box, within
+from certus.solvers.n_clusters.gap_statistic import ReferenceBox, within
 from certus.solvers.n_clusters.silhouette import mean_silhouettes, means_and_errors, silhouettes
 from certus.solvers.n_clusters.stability import adjusted_rand
 
@@ -136,7 +136,7 @@ def test_the_box_is_the_least_along_principal_axes(shape, weighted):
     X = rng.normal(size=shape) @ rng.normal(size=(shape[1], shape[1])) + 100
     s = rng.uniform(0.5, 2, size=len(X)) if weighted else None
     mean, axes, low, high = gap_statistic.box(X, s)
-    box = Box.of(X, s)
+    box = ReferenceBox.of(X, s)
     np.testing.assert_allclose(box.mean, mean)
     # the same axes, in another order and with other signs
     real = [(h - l, a) for l, h, a in zip(low, high, axes, strict=True) if h - l > 1e-9]

@@ -168,7 +168,7 @@ def test_costs_move_weight_to_the_column_that_saves_most():
     X[:, 1] += 2.0 * (y == 2)
 
     def share(a, b):
-        """Of column 0, if the mistakes 0–1 cost a and the mistakes 1–2 cost b."""
+        """Importance of column 0 if the mistakes 0–1 cost a and the mistakes 1–2 cost b."""
         L = np.array([[0, a, 1.0], [a, 0, b], [1.0, b, 0]])
         return NCFSClassifier(loss=L).fit(X, y).feature_importances_[0]
 

@@ -11,7 +11,7 @@ import pytest
 
 from certus.kernels import _compile
 from certus.kernels.neighbors import kd_tree, nearest
-from certus.solvers.neighbors.tree import Tree
+from certus.solvers.neighbors.tree import KDTree
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -42,7 +42,7 @@ def test_a_value_that_is_no_number_is_never_kept():
 @pytest.mark.parametrize("n", [1, 2, 31, 33, 500])
 def test_boxes_hold_their_rows_and_halves_are_balanced(n):
     X = np.random.default_rng(n).integers(0, 6, (n, 3)).astype(float)
-    tree = Tree(X, 0, 2.0, 2)
+    tree = KDTree(X, 0, 2.0, 2)
     np.testing.assert_array_equal(np.sort(tree.order), np.arange(n))
     for node in range(len(tree.start)):
         own = X[tree.order[tree.start[node] : tree.stop[node]]]
@@ -73,12 +73,12 @@ BOUNDS = """
     import numpy as np
     from certus.solvers.neighbors.differences import Differences
     from certus.solvers.neighbors.products import Products
-    from certus.solvers.neighbors.tree import Tree
+    from certus.solvers.neighbors.tree import KDTree
 
     X = np.random.default_rng(0).standard_normal((1200, 3))
     X[600:700] = X[:100]
     for code, power in ((0, 2.0), (1, 1.0), (2, 1.0), (3, 3.0)):
-        for engine in (Tree(X, code, power, 1), Differences(X, code, power, 1)):
+        for engine in (KDTree(X, code, power, 1), Differences(X, code, power, 1)):
             engine.nearest(X[:50].copy(), 9)
             engine.within(X[:50].copy(), 0.1)
     Products(X.astype(np.float32), 1).nearest(X[:50].copy(), 9)

@@ -10,7 +10,7 @@ from certus.solvers.neighbors.differences import Differences
 from certus.solvers.neighbors.lists import NearestLists
 from certus.solvers.neighbors.products import Products
 from certus.solvers.neighbors.tiles import Tiles
-from certus.solvers.neighbors.tree import Tree
+from certus.solvers.neighbors.tree import KDTree
 
 SUMS = {
     "squares": (0, 2.0, lambda d: (d * d).sum(axis=-1)),
@@ -59,7 +59,7 @@ def test_the_nearest_rows_are_found(name, kind, shape):
     X, Q = draw(kind, n, p, m)
     code, power, sum_of = SUMS["squares"]
     engine = {
-        "tree": lambda: Tree(X, code, power, 2),
+        "tree": lambda: KDTree(X, code, power, 2),
         "differences": lambda: Differences(X, code, power, 2),
         "products": lambda: Products(X, 2),
     }[name]()
@@ -76,7 +76,7 @@ def test_every_sum_of_differences(name, kind):
     X, Q = draw(kind, 700, 4, 25)
     code, power, sum_of = SUMS[name]
     expected = brute(X, Q, 6, sum_of)
-    for engine in (Tree(X, code, power, 1), Differences(X, code, power, 3)):
+    for engine in (KDTree(X, code, power, 1), Differences(X, code, power, 3)):
         result = engine.nearest(Q, 6)
         np.testing.assert_allclose(result.values, expected.values, rtol=1e-13)
         if kind != "plain":
@@ -88,7 +88,12 @@ def test_all_ways_give_the_same_bits(kind):
     X, Q = draw(kind, 2000, 6, 50)
     result = [
         engine.nearest(Q, 8)
-        for engine in (Tree(X, 0, 2, 1), Tree(X, 0, 2, 3), Differences(X, 0, 2, 2), Products(X, 2))
+        for engine in (
+            KDTree(X, 0, 2, 1),
+            KDTree(X, 0, 2, 3),
+            Differences(X, 0, 2, 2),
+            Products(X, 2),
+        )
     ]
     for other in result[1:]:
         np.testing.assert_array_equal(other.values, result[0].values)
@@ -100,7 +105,7 @@ def test_all_rows_within_a_radius_are_found(kind):
     X, Q = draw(kind, 1200, 3, 40)
     r = float(np.median(Differences(X, 0, 2, 1).nearest(Q, 15).values[:, -1]))
     expected = [np.flatnonzero(row) for row in [((X - q) ** 2).sum(axis=1) <= r for q in Q]]
-    for engine in (Tree(X, 0, 2, 2), Differences(X, 0, 2, 2), Products(X, 2)):
+    for engine in (KDTree(X, 0, 2, 2), Differences(X, 0, 2, 2), Products(X, 2)):
         result = engine.within(Q, r)
         rows = [result.rows[a:b] for a, b in zip(result.edges[:-1], result.edges[1:], strict=True)]
         wrong = [i for i in range(len(Q)) if not np.array_equal(rows[i], expected[i])]
@@ -165,7 +170,7 @@ def test_tiles_of_any_distance(threads):
     result, expected = engine.nearest(Q, 9), brute(X, Q, 9, SUMS["absolute"][2])
     np.testing.assert_array_equal(result.rows, expected.rows)
     np.testing.assert_array_equal(result.values, expected.values)
-    near, other = engine.within(Q, 4.0), Tree(X, 1, 1.0, 1).within(Q, 4.0)
+    near, other = engine.within(Q, 4.0), KDTree(X, 1, 1.0, 1).within(Q, 4.0)
     for a, b in zip(near, other, strict=True):
         np.testing.assert_array_equal(a, b)
 

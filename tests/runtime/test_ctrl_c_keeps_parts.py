@@ -214,7 +214,7 @@ def test_in_the_first_fold_of_feature_selection_the_last_fit_is_kept(interrupted
     model = NCFSClassifierCV(alphas=3, cv=3)
     said = interrupted(model, classes, NCFSClassifierCV, "_solve", 1)
     assert "in the first fold; the last model of its path was kept, whose alpha" in said
-    is_stopped(model, X, "whose alpha nothing chose")
+    is_stopped(model, X, "its alpha was not chosen")
     assert model.alpha_ == model.alphas_[-1], "from the weakest to the strongest"
     assert model.weights_.any()
     assert model.scores_.shape == (3, 0)

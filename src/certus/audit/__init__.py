@@ -3,10 +3,10 @@
 from .column_steps import ColumnStep
 from .labels import Labels
 from .reading import Reading, known, read, readable
-from .shapes import UNREADABLE, why_unreadable
+from .shapes import READING_ERRORS, why_unreadable
 from .unwrap import unwrap
 
 __all__ = [
-    "UNREADABLE", "ColumnStep", "Labels", "Reading", "known", "read", "readable", "unwrap",
+    "READING_ERRORS", "ColumnStep", "Labels", "Reading", "known", "read", "readable", "unwrap",
     "why_unreadable",
 ]  # fmt: skip

@@ -40,7 +40,7 @@ class Answers:
 def sampled_rows(n: int, count: int) -> np.ndarray:
     """Numbers of at most ``count`` of n rows, the last among them.
 
-    Multiples of the golden ratio are in step with no pattern of the rows.
+    Multiples of the golden ratio avoid the periods of any pattern in the rows.
     """
     if n <= count:
         return np.arange(n)
@@ -55,7 +55,7 @@ def call_methods(
     n, p = rows.shape
     i = sampled_rows(n, max(1, min(count, SAMPLED_ELEMENTS // max(p, 1))))
     X = rows.take(i).block(0, len(i))[0]
-    if issparse(X):  # scikit-learn's loops read 32-bit indices alone
+    if issparse(X):  # scikit-learn's loops take 32-bit indices only
         X = csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
     plain_model = without_column_names(model)
     by_method, failures = {}, []
@@ -66,7 +66,7 @@ def call_methods(
             warnings.simplefilter("ignore")
             try:
                 by_method[name] = np.asarray(getattr(plain_model, name)(X))
-            except Exception as error:  # whatever an attribute of the wrong kind leads to
+            except Exception as error:  # any exception: an attribute may be of the wrong kind
                 failures.append(f"{name} fails: {type(error).__name__}: {error}")
     return Answers(i, X, by_method, tuple(failures))
 
@@ -82,7 +82,7 @@ def without_column_names(model: object) -> Any:
 
 
 def _is_of_a_library(model: object, name: str) -> bool:
-    """Is the method that of certus or scikit-learn, not one that the user overrode?
+    """Whether the method is that of certus or scikit-learn, not one that the user overrode.
 
     A method that depends on parameters (``predict_proba`` of some losses) may be there or not.
     """

@@ -29,7 +29,7 @@ def _iteration(model: FittedModel) -> dict[str, Any]:
 
 
 def _penalty(C: float, l1_ratio: Any, penalty: object) -> dict[str, float]:
-    """C, l1 and l2 from scikit-learn's parameters; ``penalty`` is the deprecated way to say them.
+    """Return C, l1 and l2 from scikit-learn's parameters; ``penalty`` is deprecated there.
 
     C = inf or penalty=None: no penalty, and the loss is taken as it is.
     """
@@ -59,7 +59,7 @@ def _read_logistic(model: FittedModel, C: float, l1_ratio: object, scaling: Any)
 
 
 def _with_direction(model: FittedModel, reading: dict[str, Any]) -> dict[str, Any]:
-    """A fit of ours that found the classes separated says along which (u, c), to be proven."""
+    """Add the direction (u, c) along which a fit of ours found the classes separated."""
     direction = vars(model).get("_direction")
     if direction is not None:
         reading["parameters"]["direction"] = direction
@@ -67,7 +67,7 @@ def _with_direction(model: FittedModel, reading: dict[str, Any]) -> dict[str, An
 
 
 def read_logistic(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
-    """liblinear penalises the intercept, as a column of intercept_scaling."""
+    """Read LogisticRegression; liblinear penalises b, as a column of intercept_scaling."""
     scaling = model.intercept_scaling if _by_liblinear(model) else None
     return _with_direction(model, _read_logistic(model, model.C, model.l1_ratio, scaling))
 
@@ -95,7 +95,7 @@ def read_logistic_cv(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
 
 
 def read_sklearn_logistic_cv(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
-    """The last fit of scikit-learn's is by liblinear's default scaling, whatever was asked."""
+    """Read scikit-learn's class, whose last fit has liblinear's default scaling in any case."""
     return _read_logistic_cv(model, 1.0 if _by_liblinear(model) else None)
 
 
@@ -249,7 +249,7 @@ def read_ridge_classifier_cv(model: FittedModel, rows: "Rows") -> dict[str, Any]
 
 
 def read_penalized(model: FittedModel, rows: "Rows") -> dict[str, Any]:
-    """Σ_i s_i c_{y_i} ℓ_i + penalty(w), the loss and the penalty known by their attributes."""
+    """Σ_i s_i c_{y_i} ℓ_i + penalty(w), the loss and the penalty recognised by their attributes."""
     loss, penalty = model.loss_, model.penalty_
     try:
         l1, l2 = float(penalty.l1), float(penalty.l2)
@@ -312,7 +312,7 @@ def _read_squares(model: FittedModel, rows: "Rows") -> dict[str, Any]:
 
 
 def class_weight_of(model: FittedModel) -> Any:
-    """None, "balanced", or c_k for each class. A class that a dict does not name weighs 1."""
+    """Return None, "balanced", or c_k for each class; 1 for a class that a dict does not name."""
     given = model.class_weight
     if not given or isinstance(given, str):
         return given or None
@@ -341,7 +341,7 @@ def _balanced_by_rows(model: FittedModel, rows: "Rows") -> Any:
     return len(rows.y) / (K * counts)
 
 
-# --- the objective for people ---------------------------------------------------------------------
+# --- the objective as text ------------------------------------------------------------------------
 
 LOSSES_WITHOUT_BOUND = ("hinge", "squared_hinge", "huber", "squared")
 BEYOND_ALL = 1e150  # a residual that no row has

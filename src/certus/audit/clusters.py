@@ -1,7 +1,7 @@
 """k-means of certus and scikit-learn: centres, and the model's labels and objective.
 
-Models of scikit-learn are also asked to predict some of their rows. A copy that knows no column
-names is asked, for the rows have none here.
+Predictions of scikit-learn's models for some of their rows are read too. A copy of the model
+without column names predicts, since the rows have none here.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -29,21 +29,21 @@ def read_kmeans(model: FittedModel, rows: "Rows") -> dict[str, Any]:
 
 
 def read_mini_batch(model: FittedModel, rows: "Rows") -> dict[str, Any]:
-    """After partial_fit, or without compute_labels, nothing is claimed of the rows."""
+    """Read centres; after partial_fit, or without compute_labels, labels are not claimed."""
     labels = vars(model).get("labels_")
     if labels is None or len(labels) != rows.shape[0] or not vars(model).get("compute_labels", 1):
         reading = _reading(model, rows, None)
         reading["extra_claims"].pop("inertia", None)
     else:
         reading = _reading(model, rows, labels)
-    if not is_ours(model):  # its starts compete on a few rows, before the work begins
+    if not is_ours(model):  # its starts are compared on a few rows, before the fit
         reading["extra_claims"]["restarts"] = None
     reading["iteration"]["aims"] = MINI_BATCHES
     return reading
 
 
 def read_bisecting(model: FittedModel, rows: "Rows") -> dict[str, Any]:
-    """Labels are those of a tree of splits, and need not be those of the nearest centres."""
+    """Read labels of a tree of splits, which need not be those of the nearest centres."""
     reading = _reading(model, rows, _labels(model, rows))
     reading["formula"] = BY_TREE
     reading["extra_claims"] |= {"by_tree": True, "restarts": None}  # starts are those of a split
@@ -99,7 +99,7 @@ def _labels(model: FittedModel, rows: "Rows") -> np.ndarray:
 
 
 def _restarts(model: FittedModel) -> Any:
-    """The objective of each start. scikit-learn keeps the best alone: known where it was one."""
+    """The objective of each start. scikit-learn keeps only the best: known for a single start."""
     fitted = vars(model)
     if "restarts_" in fitted:
         return np.asarray(fitted["restarts_"], dtype=float)
@@ -112,14 +112,14 @@ def _restarts(model: FittedModel) -> Any:
 
 
 def _predicted(model: FittedModel, rows: "Rows") -> tuple[np.ndarray, np.ndarray]:
-    """(rows, what is predicted for them), in step with no pattern of the rows."""
+    """Return (rows, their predicted clusters) for a sample of the rows."""
     n = rows.shape[0]
     i = np.unique(
         (np.arange(min(n, MAX_PREDICTED_ROWS)) * 0.6180339887498949 % 1.0 * n).astype(np.intp)
     )
     X = rows.take(i).block(0, len(i))[0]
     if rows.sparse:
-        # its loops read 32-bit indices alone
+        # scikit-learn's loops take 32-bit indices only
         X = csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
     plain_model = without_column_names(model)
     dtype = np.asarray(model.cluster_centers_).dtype

@@ -15,7 +15,7 @@ from .types import FittedModel
 
 
 class ColumnStep(NamedTuple):
-    """One column of X as a model met it."""
+    """One column of X as a model was given it."""
 
     name: str | int  # of the column of the table
     fill: float | str | None = None
@@ -49,10 +49,10 @@ def column_steps(steps: Sequence[FittedModel], names: Sequence[str | int]) -> Co
 def _through(step: Any, columns: Columns) -> Columns:
     if step is None or isinstance(step, str):
         return [] if step == "drop" else columns
-    how = _STEPS.get(type(step).__name__)
-    if how is None or not type(step).__module__.startswith("sklearn."):
+    convert = _STEPS.get(type(step).__name__)
+    if convert is None or not type(step).__module__.startswith("sklearn."):
         raise MixedColumns
-    return how(step, columns)
+    return convert(step, columns)
 
 
 def _pipeline(step: Any, columns: Columns) -> Columns:

@@ -1,9 +1,9 @@
 """Labels of a classifier, and the targets that its definition reads.
 
     index:   y_i = k             where classes[k] is the label of row i
-    signs:   Y_ik = 1 or −1      a column for each class; of two classes the second's alone
+    signs:   Y_ik = 1 or −1      a column for each class; for two classes that of the second only
 
-Most definitions of classifiers want the index; least squares wants signs.
+Least squares takes signs, the other definitions the index.
 """
 
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ class Labels:
     weight: np.ndarray | None = None  # of classes, where the definition has only those of rows
 
     def targets(self, k: np.ndarray) -> np.ndarray:
-        """(n, 1) indices as the definition wants them."""
+        """Return (n, 1) indices as targets of the definition."""
         if self.coding == "index":
             return k
         first = 1 if len(self.classes) == 2 else 0
         return np.where(k == np.arange(first, len(self.classes)), 1.0, -1.0)
 
     def weights(self, k: np.ndarray, s: np.ndarray | None) -> Any:
-        """(n,) weights of rows, times those of their classes."""
+        """Return the weights of rows (n,), times those of their classes."""
         if self.weight is None:
             return s
         c = self.weight[k[:, 0].astype(np.intp)]

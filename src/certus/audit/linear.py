@@ -16,13 +16,13 @@ RIDGE = "Σ sᵢ(yᵢ − xᵢᵀw − b)² + α‖w‖²"
 
 
 def _weights(model: FittedModel) -> np.ndarray:
-    """w (p×k), whatever the shape it is kept in."""
+    """Return w as (p, k), for any shape of coef_."""
     coef = model.coef_.toarray() if issparse(model.coef_) else model.coef_
     return np.atleast_2d(np.asarray(coef, dtype=float)).T
 
 
 def _coefficients(model: FittedModel) -> dict[str, Any]:
-    """w and b (k,)."""
+    """Return w (p, k), b (k,) and fit_intercept."""
     w = _weights(model)
     b = np.broadcast_to(np.asarray(model.intercept_, dtype=float).ravel(), w.shape[1:]).copy()
     return {"w": w, "b": b, "fit_intercept": bool(model.fit_intercept)}

@@ -1,7 +1,7 @@
-"""Trees of clusters: merges, what they were made by, and the labels of a cut.
+"""Trees of clusters: merges, the method and metric that made them, and the labels of a cut.
 
 A ``Tree`` of certus holds the merges of our own models and of SciPy's ``linkage``. scikit-learn's
-models have children, heights only where they were asked for, and no sizes.
+models have children, heights only if fitted with compute_distances=True, and no sizes.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -20,26 +20,26 @@ AGGLOMERATIVE_METHODS = ("single", "complete", "average", "weighted", "centroid"
 
 
 def read_tree(tree: FittedModel, rows: "Rows") -> dict[str, Any]:
-    """Tree, alone or as made by a model."""
+    """Read a ``Tree``."""
     return _reading(tree, rows, np.asarray(tree.merges, dtype=float), {})
 
 
 def read_ours(model: FittedModel, rows: "Rows") -> dict[str, Any]:
-    """AgglomerativeClustering and DivisiveClustering of certus."""
+    """Read AgglomerativeClustering and DivisiveClustering of certus."""
     tree, fitted = model.tree_, vars(model)
     merges = np.array(tree.merges, dtype=float)
     wrong: list[str] = []
     for name, part in (("children_", merges[:, :2]), ("distances_", merges[:, 2])):
         if name in fitted and not np.array_equal(fitted[name], part):
             wrong.append(f"{name} is not what tree_ has")
-    # the distance that has seen the rows knows what it learnt of them
+    # the distance prepared on the rows holds what it estimated from them
     reading = _reading(tree, rows, merges, _cut(model), fitted.get("_distance"))
     reading["contradictions"] = (*wrong, *_counts(model))
     return reading
 
 
 def read_variables(model: FittedModel, rows: "Rows") -> dict[str, Any]:
-    """Columns: by 1 − c or 1 − |c| of their cosine or correlation."""
+    """Read VariableClustering: columns at distance 1 − c or 1 − |c|, c a cosine or correlation."""
     tree = model.tree_
     reading = _reading(tree, rows, np.asarray(tree.merges, dtype=float), _cut(model), model.metric)
     absolute = bool(model.absolute)
@@ -53,7 +53,7 @@ def read_variables(model: FittedModel, rows: "Rows") -> dict[str, Any]:
 
 
 def read_sklearn(model: FittedModel, rows: "Rows") -> dict[str, Any]:
-    """AgglomerativeClustering of scikit-learn."""
+    """Read AgglomerativeClustering of scikit-learn."""
     if model.connectivity is not None:
         raise ValueError(
             "with connectivity only clusters that touch are joined: such a tree has no definition "
@@ -79,7 +79,7 @@ NO_HEIGHTS = "heights are not claimed: fit with compute_distances=True to have t
 
 
 def read_features(model: FittedModel, rows: "Rows") -> dict[str, Any]:
-    """FeatureAgglomeration: the same of columns."""
+    """Read FeatureAgglomeration: the tree of the columns."""
     reading = read_sklearn(model, rows)
     parameters = reading["parameters"]
     parameters["columns"] = True
@@ -153,7 +153,7 @@ def _counts(model: FittedModel) -> tuple[str, ...]:
 def _metric(
     metric: object, params: dict[str, Any] | None, rows: "Rows", scale: np.ndarray | None = None
 ) -> tuple[Any, dict[str, Any]]:
-    """A name with its parameters; None for what has no definition."""
+    """Return the name and parameters of a metric; the name is None for a user's function."""
     if hasattr(metric, "parameters") and hasattr(metric, "pairwise"):
         metric, params = of_distance(metric)
     if callable(metric):

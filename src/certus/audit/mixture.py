@@ -1,7 +1,7 @@
-"""Mixtures of certus, and scikit-learn's GaussianMixture: shares, components, what else is said.
+"""Mixtures of certus, and scikit-learn's GaussianMixture: shares, components, other attributes.
 
-scikit-learn adds reg_covar to the diagonal of covariances. Its models are also asked for the log
-densities and the components of some of their rows.
+scikit-learn adds reg_covar to the diagonal of covariances. The log densities and components that
+its models compute for some of their rows are read too.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 RELATIVE_PRIOR_ROWS = 1e-6  # ε, rows of the prior where reg_covar="relative"
-MAX_LISTED_COLUMNS = 5  # columns
+MAX_LISTED_COLUMNS = 5
 SHAPES = ("full", "tied", "diag", "spherical")
 GAUSSIAN_FORMULA = "Σ sᵢ log Σₖ πₖ N(xᵢ; μₖ, {C})"
 PRIOR = {
@@ -134,7 +134,7 @@ def _ended_by(model: FittedModel) -> dict[str, Any]:
 
 
 def _answers(model: FittedModel, rows: "Rows") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(rows, their log densities, their components), in step with no pattern of the rows."""
+    """Return (rows, their log densities, their components) for a sample of the rows."""
     n = rows.shape[0]
     i = np.unique(
         (np.arange(min(n, MAX_PREDICTED_ROWS)) * 0.6180339887498949 % 1.0 * n).astype(np.intp)

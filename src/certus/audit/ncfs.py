@@ -1,6 +1,6 @@
-"""NCFS of certus: weights of columns, and what the model says of F, of scales and of its rows.
+"""NCFS of certus: weights of columns, and what the model states about F, scales and its rows.
 
-What follows from the weights alone (``support_``, ``weights_in_units_``) is looked at here; what
+What follows from the weights alone (``support_``, ``weights_in_units_``) is checked here; what
 needs the rows, in ``proofs/ncfs/ncfs.py``.
 """
 
@@ -24,7 +24,7 @@ SOLVER_AIMS = {
     "yang": "the published ascent ends where the objective hardly changes, not where slopes are 0"
 }
 NOT_CHOSEN = "the choice of alpha_ was not recomputed, the fit at it was"
-# by which F may seem to fall in a step, by rounding, as a share of Σa; 1e-9 in float64
+# apparent fall of F in a step that rounding explains, as a share of Σa; 1e-9 in float64
 MAX_APPARENT_FALL = {"float32": 1e-6}
 
 
@@ -139,7 +139,7 @@ def _iteration(model: FittedModel) -> dict[str, Any]:
 
 
 def _on_the_way(model: FittedModel, rows: "Rows") -> list[str]:
-    """F of a fit by L-BFGS never falls."""
+    """Report a fall of F between steps; F of a fit by L-BFGS never falls."""
     fell = float(vars(model).get("_largest_decrease", 0.0))
     if "aims" in _iteration(model) or fell <= MAX_APPARENT_FALL.get(str(rows.X.dtype), 1e-9):
         return []
@@ -147,7 +147,7 @@ def _on_the_way(model: FittedModel, rows: "Rows") -> list[str]:
 
 
 def _of_weights(model: FittedModel, W: np.ndarray, scale: np.ndarray) -> list[str]:
-    """Which columns are selected, and weights in the units of the columns."""
+    """Report errors of ``support_`` and of ``weights_in_units_``."""
     wrong, units = [], vars(model).get("weights_in_units_")
     if model.metric == "phi_s":
         if units is not None:

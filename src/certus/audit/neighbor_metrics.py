@@ -1,6 +1,6 @@
-"""The distance of a model of neighbours, as its definition names it.
+"""The distance of a neighbours model, as its definition names it.
 
-name, parameters        or        a function of two blocks of rows, where it has no name
+name, parameters        or, if it has no name, a function of two blocks of rows
 """
 
 from collections.abc import Callable
@@ -21,18 +21,18 @@ OTHER_METRICS = {
     "canberra",
     "braycurtis",
 }
-# of these a point halfway between two rows may be no row at all
-OF_ROWS = {
+# metrics for which the point halfway between two rows may not be a valid row
+METRICS_WITHOUT_MIDPOINTS = {
     "precomputed", "hamming", "matching", "gower", "nan_euclidean", "haversine", "dice", "jaccard",
     "rogerstanimoto", "russellrao", "sokalmichener", "sokalsneath", "yule",
 }  # fmt: skip
 METRICS_WITH_MIDPOINTS = MINKOWSKI | OTHER_METRICS
-METRICS = sorted(MINKOWSKI | OTHER_METRICS | OF_ROWS)
+METRICS = sorted(MINKOWSKI | OTHER_METRICS | METRICS_WITHOUT_MIDPOINTS)
 PARAMETERS = ("p", "w", "V", "VI", "min_overlap")
 
 
 class PairwiseFunction:
-    """A function of two rows as one of two blocks of them."""
+    """Applies a function of two rows to all pairs of rows of two blocks."""
 
     def __init__(self, function: Callable[..., Any], params: dict[str, Any]):
         self.function, self.params = function, params

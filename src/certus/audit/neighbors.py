@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
 MAX_QUERIES = 16
 MAX_OPERATIONS = 2e7  # on elements of X, over all queries
-A_PAIR = 3  # of them on each element, where d is a sum of powers of differences
-A_PAIR_OF_OTHERS = 24  # … where it is not
-A_PAIR_OF_USERS = 1000  # … where it is a function in Python
+# operations on each element of a pair of rows
+PAIR_OPERATIONS = 3  # d is a sum of powers of differences
+OTHER_PAIR_OPERATIONS = 24
+USER_PAIR_OPERATIONS = 1000  # d is a function in Python
 MAX_ANSWERS = 100_000  # neighbours that are recomputed
 ELEMENTS_PER_PASS = 1 << 18  # elements compared at a time
 
@@ -94,22 +95,23 @@ def _require_its_rows(model: FittedModel) -> None:
         )
 
 
-# --- questions ------------------------------------------------------------------------------------
+# --- queries --------------------------------------------------------------------------------------
 
 
 def _count(model: FittedModel, rows: "Rows", max_count: int) -> int:
     n, p = rows.shape
     name = name_of(model)
     is_minkowski = name in UNWEIGHTED_MINKOWSKI
-    each = A_PAIR if is_minkowski else A_PAIR_OF_OTHERS if name is not None else A_PAIR_OF_USERS
+    each = OTHER_PAIR_OPERATIONS if name is not None else USER_PAIR_OPERATIONS
+    each = PAIR_OPERATIONS if is_minkowski else each
     elements = rows.X.entries + n if rows.sparse and is_minkowski else n * p
     return int(max(1, min(MAX_QUERIES, MAX_OPERATIONS / (each * elements), max_count)))
 
 
 def _query_pairs(model: FittedModel, rows: "Rows", count: int) -> np.ndarray:
-    """(m, 2): the pairs of rows that queries lie halfway between."""
+    """Return (m, 2) pairs of rows; a query is the point halfway between the two."""
     n = rows.shape[0]
-    # multiples of the golden ratio: in step with no pattern of the rows
+    # multiples of the golden ratio avoid the periods of any pattern in the rows
     a = np.unique((np.arange(count) * 0.6180339887498949 % 1.0 * n).astype(np.intp))
     b = a.copy()
     by_distance = vars(model).get("weights", "uniform") not in ("uniform", None)
@@ -199,7 +201,7 @@ def _columns(values: np.ndarray) -> np.ndarray:
 
 
 def _number_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """The index of each label's class; −1: none."""
+    """Return the index of each label's class, −1 if there is none."""
     number = {label: k for k, label in enumerate(classes.tolist())}
     return np.array([number.get(label, -1) for label in labels.tolist()], dtype=float)
 
@@ -219,7 +221,7 @@ def _weights(model: FittedModel, start: np.ndarray, d: np.ndarray) -> Any:
         return weights or "uniform"
     with np.errstate(divide="ignore"):
         counts = np.diff(start)
-        if len(set(counts)) == 1:  # k of each, side by side as the model has them
+        if len(set(counts)) == 1:  # k neighbours of each, in the layout of the model
             return np.asarray(weights(d.reshape(len(counts), -1).copy()), dtype=float).ravel()
         parts = [d[start[t] : start[t + 1]].copy() for t in range(len(counts))]
         return np.concatenate([np.asarray(weights(part), dtype=float) for part in parts])
@@ -246,7 +248,7 @@ def first_other_row(kept: Any, given: Any, whose: str, what: str) -> str | None:
     if kept is None or kept is given:
         return None
     if isinstance(kept, np.ndarray) != isinstance(given, np.ndarray):
-        return None  # rows that are made when read, or were dense in one place
+        return None  # lazy rows, or dense rows on one side only
     if not isinstance(kept, np.ndarray):
         kept, given = (csr_array((a.data, a.indices, a.indptr), a.shape) for a in (kept, given))
         same = kept.shape == given.shape and (kept != given).nnz == 0
@@ -259,7 +261,7 @@ def first_other_row(kept: Any, given: Any, whose: str, what: str) -> str | None:
         a, b = kept[first : first + step], given[first : first + step]
         other = a != b
         if other.any():
-            other &= ~((a != a) & (b != b))  # a missing value is no other value
+            other &= ~((a != a) & (b != b))  # two missing values are equal
         if other.any():
             i, j = np.argwhere(other)[0]
             value, right = a[i, j], b[i, j]

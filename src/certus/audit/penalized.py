@@ -174,7 +174,7 @@ def _terms(penalty: Any) -> dict[str, Any]:
 
 
 def read_penalized_regressor(model: FittedModel, rows: "Rows") -> dict[str, Any]:
-    """Σ_i s_i ℓ_i + penalty(w), the loss and the penalty known by their attributes."""
+    """Σ_i s_i ℓ_i + penalty(w), the loss and the penalty recognised by their attributes."""
     loss = model.loss_
     name = vars(type(loss)).get("name")
     if name not in ("squared", "huber"):
@@ -183,7 +183,7 @@ def read_penalized_regressor(model: FittedModel, rows: "Rows") -> dict[str, Any]
     return _reading(model, rows, loss_term, _terms(model.penalty_), None)
 
 
-# --- the objective for people ---------------------------------------------------------------------
+# --- the objective as text ------------------------------------------------------------------------
 
 
 def _times(factor: float) -> str:

@@ -3,8 +3,8 @@
 A reader is given the model and the rows, of which it may use the shape, and of a classifier the
 classes' indices. It raises ValueError, with the reason, where a model makes no claim to check.
 
-A model is known by the public name of its class, so nothing of another library is imported to read
-its models. A subclass is read as the nearest class that is known.
+A model is recognised by the public name of its class, so nothing of another library is imported to
+read its models. A subclass is read as its nearest recognised base class.
 """
 
 from collections.abc import Callable
@@ -45,8 +45,8 @@ class Reading:
     notes: tuple[str, ...] = ()
     labels: Labels | None = None  # of a classifier
     iteration: dict[str, Any] = field(default_factory=dict)  # max_iter if it was reached, and tol
-    contradictions: tuple[str, ...] = ()  # what the reader itself saw to be so
-    # more parameters of check, which certificates do not keep
+    contradictions: tuple[str, ...] = ()  # found by the reader itself
+    # further arguments of check, which certificates do not store
     extra_claims: dict[str, Any] = field(default_factory=dict)
     bound_on_demand: bool = False  # check(…, bound=True) computes one
     ours: bool = True
@@ -120,9 +120,7 @@ _READERS: dict[str, dict[str, Reader]] = {
         "linear_model.MultiTaskElasticNetCV": penalized.several_tasks,
     },
 }
-REFUSING_READERS = {
-    penalized.several_tasks
-}  # by which a class is known only to say why it is not read
+REFUSING_READERS = {penalized.several_tasks}  # they raise, with the reason
 
 
 def _public_name(cls: type) -> str:

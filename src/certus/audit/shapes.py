@@ -1,4 +1,4 @@
-"""Shapes of fitted attributes: what does not fit the rows is named before anything is computed.
+"""Shapes of fitted attributes: one that does not fit the rows is named before any computation.
 
 coef_ (p,) with one intercept, or (k, p) with k of them; a classifier's is (1, p) for two classes
 """
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from ..data.rows import Rows
 
 
-# what an attribute of another kind or shape leads to
 # penalties as definitions name them, and their factor in words
 PENALTIES = {
     "alpha": "the penalty alpha", "C": "C", "strength": "the strength of the penalty",
     "l1": "the factor of ‖w‖₁ (of alpha and l1_ratio)",
     "l2": "the factor of ‖w‖² (of alpha and l1_ratio)",
 }  # fmt: skip
-UNREADABLE = (AttributeError, TypeError, ValueError, LookupError, ArithmeticError)
+# exceptions of a reader that meets an attribute of another kind or shape
+READING_ERRORS = (AttributeError, TypeError, ValueError, LookupError, ArithmeticError)
 
 
 def why_unreadable(model: object, error: Exception) -> str:
-    """Why a model of a known class cannot be checked: an attribute is gone, or of another kind."""
+    """Return why a model cannot be checked: an attribute is missing, or of another kind."""
     if isinstance(error, AttributeError) and hasattr(type(error.obj), "fit"):
         return f"{type(error.obj).__name__} has no {error.name} any more: fit it again"
     return (
@@ -36,7 +36,7 @@ def why_unreadable(model: object, error: Exception) -> str:
 
 
 def require_parameters(model: FittedModel) -> None:
-    """Every constructor parameter must be there: scikit-learn's tools ask for all of them."""
+    """Raise AttributeError if a constructor parameter is missing: scikit-learn's tools read all."""
     parameter_names = getattr(type(model), "_get_param_names", list)
     missing = [name for name in parameter_names() if not hasattr(model, name)]
     if missing:
@@ -46,7 +46,7 @@ def require_parameters(model: FittedModel) -> None:
 def require_coefficients(
     model: FittedModel, parameters: dict[str, Any], rows: "Rows", labels: Labels | None
 ) -> None:
-    """w (p, k) and b (k,) must be of the columns and the targets or classes."""
+    """Raise ValueError unless w (p, k) and b (k,) match the columns and the targets or classes."""
     w, b = parameters.get("w"), parameters.get("b")
     if w is None:
         return
@@ -68,7 +68,7 @@ def require_coefficients(
 
 
 def require_penalties(parameters: dict[str, Any]) -> None:
-    """Penalties must be finite and not below 0: with others the objective has no lower bound."""
+    """Raise ValueError unless penalties are finite and ≥ 0; else the objective is unbounded."""
     given = {name: parameters[name] for name in PENALTIES if name in parameters}
     penalty = parameters.get("penalty")
     if isinstance(penalty, dict):

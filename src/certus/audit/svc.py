@@ -33,7 +33,7 @@ PAIRS = "for each pair of classes, on their rows; the objective is the sum"
 
 
 def read_svc(model: FittedModel, rows: "Rows") -> dict[str, Any]:
-    """scikit-learn's: class weights are the model's own, γ is that of all entries, unweighted."""
+    """Read SVC of scikit-learn: its γ is that of all entries of X, without weights."""
     if callable(model.kernel):
         kernel = model.kernel
     elif model.kernel in KERNEL_NAMES:

@@ -22,7 +22,7 @@ SAME_WEIGHT = 1e-9  # relative, of class weights
 LEFT_OUT_ROWS = 1000  # as in proofs/lssvm/_claims.py
 NOT_LEFT_OUT = "loo_scores_ and effective_parameters_ of more than 1,000 rows were not recomputed"
 NOT_CHOSEN = "scores_ were not recomputed, the fit at C_ and gamma_ was"
-SOME_SCORES = "of scores_ that of C_ and gamma_ and some others were recomputed"
+SOME_SCORES = "of scores_, those at C_ and gamma_ and at some others were recomputed"
 KERNEL_NAMES = {  # names of kernels, as definitions have them
     "linear": "linear", "rbf": "rbf", "poly": "poly", "polynomial": "poly", "sigmoid": "sigmoid",
     "laplacian": "laplacian", "cosine": "cosine", "precomputed": "precomputed",
@@ -40,8 +40,8 @@ def read_lssvc_cv(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     reading = _read_classes(model, rows, model.C_, chosen=True)
     reading["extra_claims"]["claims"]["choice"] = {
         "scores": model.scores_, "gammas": model.gammas_, "Cs": model.Cs_,
-        "best_score": float(model.best_score_), "scoring": model.scoring, "asked_Cs": model.Cs,
-        "asked_gammas": None if requested_kernel(model) is None else model.gammas,
+        "best_score": float(model.best_score_), "scoring": model.scoring, "requested_Cs": model.Cs,
+        "requested_gammas": None if requested_kernel(model) is None else model.gammas,
     }  # fmt: skip
     unseen = rows.shape[0] > LEFT_OUT_ROWS or callable(model.scoring)
     return {**reading, "notes": (*reading["notes"], NOT_CHOSEN if unseen else SOME_SCORES)}
@@ -93,7 +93,7 @@ def read_kernel_ridge(model: FittedModel, rows: "Rows") -> dict[str, Any]:
 
 
 def _of_pairs(function: Any, how: dict[str, Any]) -> Any:
-    """A function of two rows, of all pairs."""
+    """Apply a function of two rows to all pairs."""
 
     def kernel(A: np.ndarray, B: np.ndarray) -> np.ndarray:
         return np.array([[float(function(a, b, **how)) for b in B] for a in A])
@@ -171,21 +171,21 @@ def kernel_of(model: FittedModel) -> dict[str, Any]:
 
 
 def requested_gamma(model: FittedModel) -> Any:
-    """γ as it was asked for, where the kernel has one."""
+    """Return the parameter gamma, or None if the kernel has none."""
     return None if requested_kernel(model) is None else model.gamma
 
 
 def requested_kernel(model: FittedModel) -> str | None:
-    """The kernel, if it has a γ."""
+    """Return the kernel's name, or None if it has no γ."""
     with_gamma = not callable(model.kernel) and model.kernel in ("rbf", "poly", "sigmoid")
     return str(model.kernel) if with_gamma else None
 
 
-# --- weights of classes, and words ----------------------------------------------------------------
+# --- class weights, and formulas ------------------------------------------------------------------
 
 
 def class_weights(model: FittedModel, rows: "Rows") -> tuple[np.ndarray | None, tuple[str, ...]]:
-    """c of each class as the model has it (None: all 1 were asked for), and what is wrong."""
+    """Return class_weight_ (None: all 1, as requested), and what differs from the request."""
     classes, given = np.asarray(model.classes_), model.class_weight
     stated = np.asarray(model.class_weight_, dtype=float)
     if stated.shape != classes.shape or not np.isfinite(stated).all():

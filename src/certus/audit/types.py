@@ -7,5 +7,5 @@ class FittedModel(Protocol):
     """A fitted model, read by its attributes."""
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever the model states."""
+        """An attribute of the model."""
         ...

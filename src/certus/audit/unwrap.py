@@ -1,4 +1,4 @@
-"""Find the model inside what people pass around: pipelines, searches, transformed targets."""
+"""The model inside a pipeline, a search or a transformed target."""
 
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ class Unwrapped(NamedTuple):
 
 
 def unwrap(model: Any, X: object, y: object) -> Unwrapped:
-    """The innermost model, with X and y as it met them. Raises NotFittedError on the way."""
+    """Return the innermost model, with X and y as it was given them."""
     path: list[str] = []
     piped, steps = False, None
     while True:

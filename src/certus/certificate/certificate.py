@@ -101,7 +101,7 @@ class Certificate:
 
     @property
     def maximised(self) -> bool:
-        """Is a larger objective the better one?"""
+        """Whether a larger objective is better."""
         return self._finding.maximised
 
     def _stopped(self, by_whom: str) -> "Certificate":

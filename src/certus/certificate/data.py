@@ -91,7 +91,7 @@ class Data:
 
 
 def checked(claim: "ClaimKind", data: Data, **claims: object) -> "Result":
-    """Run the proof of a claim; where it takes long the main thread listens for Ctrl-C."""
+    """Run the proof of a claim; a long one can be interrupted by Ctrl-C."""
     check = partial(import_module(claim.proof).check, data, **claims)
     listen = claim.factors and long_enough_to_listen(data.shape)
     result: Result = interruptible(check) if listen else check()

@@ -99,7 +99,7 @@ class SeparationProof:
 
 @dataclass(frozen=True)
 class SeparatingColumn:
-    """One column separates a class from the others."""
+    """A column that separates a class from the others."""
 
     column: int
     threshold: float

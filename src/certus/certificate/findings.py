@@ -52,7 +52,7 @@ class Finding:
 
     @property
     def maximised(self) -> bool:
-        """Is a larger objective the better one?"""
+        """Whether a larger objective is better."""
         return False
 
 
@@ -73,7 +73,7 @@ class OptimumFinding(Finding):
 
     @property
     def is_separated(self) -> bool:
-        """Is it proven that the classes are separated, so that there is no finite optimum?"""
+        """Whether the classes are proven to be separated, so that there is no finite optimum."""
         return isinstance(self.facts, ClassFacts) and self.facts.separated is not None
 
 
@@ -113,7 +113,7 @@ class LocalFinding(Finding):
 
     @property
     def is_degenerate(self) -> bool:
-        """Is the optimum that of a smaller problem than was requested?"""
+        """Whether the optimum is that of a smaller problem than was requested."""
         return False
 
 
@@ -235,7 +235,7 @@ P = TypeVar("P", SquaresFacts, PenalizedFacts, ClassFacts, FirthFacts, KernelFac
 
 
 def finding_of(certificate: "Certificate", kind: type[F]) -> F:
-    """The finding of a certificate that is known to be of this kind."""
+    """Return the finding of a certificate, which must be of this kind."""
     finding = certificate._finding
     if not isinstance(finding, kind):
         raise TypeError(f"the certificate of a {certificate.model} has no {kind.__name__}")
@@ -243,7 +243,7 @@ def finding_of(certificate: "Certificate", kind: type[F]) -> F:
 
 
 def facts_of(certificate: "Certificate", family: type[P]) -> P:
-    """The facts of a certificate that is known to be of this family."""
+    """Return the facts of a certificate, which must be of this family."""
     facts = finding_of(certificate, OptimumFinding).facts
     if not isinstance(facts, family):
         raise TypeError(f"the certificate of a {certificate.model} has no {family.__name__}")

@@ -42,7 +42,7 @@ from .status import CERTIFIED_STATUSES, KIND_OF_PAGE, PROOF_TAKES_LONGER, status
 
 
 def certify(model: object, rows: Rows, tol: float = TOL) -> Certificate:
-    """The certificate of a fitted model on rows that are known to be its own."""
+    """Return the certificate of a fitted model on the rows of its fit."""
     return _certify(_read(model, rows), rows, tol, _feature_names(model))
 
 
@@ -282,6 +282,6 @@ def verify(
             certificate = compared_with_answers(certificate, inner.model, rows, reading)
     except CannotVerifyError:
         raise
-    except audit.UNREADABLE as error:
+    except audit.READING_ERRORS as error:
         raise CannotVerifyError(audit.why_unreadable(inner.model, error)) from error
     return compared_with_fit(certificate, inner, reading, sample_weight)

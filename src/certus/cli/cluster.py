@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
             "certificate": certificates.as_json(model.certificate_), "file": args.out,
         })  # fmt: skip
     else:
-        output.wrapped(f"{count(k, 'group')}: {verdict}")
+        output.wrapped(f"Groups found: {verdict}" if args.clusters is None else count(k, "group"))
         output.result()
         _print_profiles(groups, columns)
         certificates.show(model.certificate_)

@@ -21,7 +21,7 @@ COLOUR_OF_STATUS = {
     "optimal": "good", "stationary": "good", "exact": "good", "local optimum": "good",
     "nearly optimal": "poor",
 }  # fmt: skip
-# lines of explain() that say the same in every audit of the demo
+# lines of explain() that are equal in every audit of the demo
 REPEATED_LABELS = ("Minimised", "Note", "Checked by")
 
 

@@ -64,7 +64,7 @@ class Shown(NamedTuple):
 
     @property
     def below(self) -> float:
-        """By how much scikit-learn's objective is below ours, a row, where it is maximised."""
+        """Return how far a maximised objective of scikit-learn is below ours, per row."""
         assert self.theirs is not None
         ours, theirs = self.ours.certificate, self.theirs.certificate
         return (ours.objective - theirs.objective) / ours.shape[0]

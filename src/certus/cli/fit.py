@@ -102,7 +102,7 @@ def _weights(model: object, table: "Table", name: str | None) -> dict[str, objec
 
 
 def which_target(path: str, table: "Table") -> str:
-    """What to do without a target: the columns, the likely one, and the commands to try."""
+    """Return advice for a table without a target: its columns, the likely one, commands to try."""
     lines = ["which column shall be predicted? Name it by --target. The columns are:"]
     for c in table.columns[:MAX_COLUMNS_SHOWN]:
         looks = f"{c.role}, {', '.join(c.examples)}" + (", …" if c.n_distinct > 3 else "")

@@ -33,7 +33,7 @@ def width() -> int:
 
 
 def paint(text: str, tone: str, stream: TextIO | None = None) -> str:
-    """Text in a colour, where the stream is a terminal that can and the person did not say no."""
+    """Return text in a colour if the stream is a terminal with colours and NO_COLOR is not set."""
     stream = stream or sys.stdout
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return f"\x1b[{COLOURS[tone]}m{text}\x1b[0m" if wanted and stream.isatty() else text

@@ -65,7 +65,7 @@ def _with_id(answers: "Answers", name: str, table: "Table") -> "Answers":
 
 
 def matching_rows(model: object, schema: object, table: "Table") -> "pa.Table":
-    """The columns that the model was fitted on; what does not match is refused or told."""
+    """Columns of the table that the model was fitted on; mismatches raise or print a note."""
     import pyarrow as pa
 
     from ..tables import check_columns

@@ -1,4 +1,4 @@
-"""Tables as commands read them: options, what is told about columns, files written with care."""
+"""Tables as commands read them: options, notes about columns, files written with care."""
 
 import argparse
 import io
@@ -53,7 +53,7 @@ def read_both(args: argparse.Namespace) -> "tuple[ModelFile, Table]":
 
 
 def tasks_of(column: "Column", table: "Table") -> "tuple[Task, ...]":
-    """What a target may hold, classes or numbers; the likelier first."""
+    """Return what a target may hold, classes or numbers; the likelier first."""
     import pyarrow as pa
 
     if column.role in ("date", "nested"):
@@ -98,7 +98,7 @@ def weights_of(table: "Table", name: str) -> np.ndarray:
 def used_columns(
     table: "Table", excluded: list[str], only: list[str] | None, dropped: list[str]
 ) -> "tuple[Column, ...]":
-    """The columns of a model; which are left out, and why, is told."""
+    """Columns for the model; notes say which are left out, and why."""
     for name in [*excluded, *(only or ()), *dropped]:
         table.column(name)
     excluded = [*excluded, *dropped]
@@ -141,7 +141,7 @@ def require_new(path: str, force: bool, ours: bool = False) -> None:
 
 
 def is_model_file(path: str) -> bool:
-    """Is there a model file of certus at this path?"""
+    """Whether there is a model file of certus at this path."""
     from ..exceptions import ModelFileError
     from ..model_files import summary
 

@@ -52,7 +52,7 @@ def _read_nonnegative(model: object, X: object) -> np.ndarray:
         i, j = (int(a[0]) for a in np.nonzero(bad))
         what = "NaN" if np.isnan(D[i, j]) else "infinity" if np.isinf(D[i, j]) else f"{D[i, j]:g}"
         raise ValueError(
-            f"Negative values in data passed to X, or none at all (Input X contains {what}): the "
+            f"Negative values in data passed to X, or not finite (Input X contains {what}): the "
             f"distance of row {i} to row {j} is {what}. A distance is a finite number of at least 0"
         )
     return np.ascontiguousarray(D)

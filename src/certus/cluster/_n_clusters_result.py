@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..text.format import count, number, printable
-from ..text.table import WIDTH, Table
+from ..text.table import WIDTH, ResultTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -147,9 +147,9 @@ class NClustersResult:
             columns |= {f"{name}_low": low, f"{name}_high": high, f"{name}_noise": mean}
         return columns
 
-    def table(self) -> Table:
+    def table(self) -> ResultTable:
         """Return a table with all scores, one row for each k (``to_polars`` converts it)."""
-        return Table({"k": self.ks, **self._columns()}, title=self._title(), notes=self.notes)
+        return ResultTable({"k": self.ks, **self._columns()}, title=self._title(), notes=self.notes)
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row for each k."""
@@ -177,7 +177,7 @@ class NClustersResult:
         lines += _paragraph("Does not say", DOES_NOT_SAY_TEXT + addition)
         return printable("\n".join(lines))
 
-    def _summary(self) -> Table:
+    def _summary(self) -> ResultTable:
         """Return a table for the terminal: values with half their intervals, each k marked."""
         columns: dict[str, Any] = {"k": self.ks, "objective": self.objective}
         if len(self.methods) == len(METHODS):
@@ -197,7 +197,7 @@ class NClustersResult:
         legend = f"± half a {percent} interval (gap: one error)"
         if "bic" in self.methods:
             legend += "; bic: (BIC(1) − BIC(k))/n"
-        return Table(columns, title=f"{self._title()}, {legend}; * the method's own k")
+        return ResultTable(columns, title=f"{self._title()}, {legend}; * the method's own k")
 
     def _title(self) -> str:
         return f"Clusters of {count(self.n, 'row')}"

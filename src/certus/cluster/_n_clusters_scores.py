@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ..exceptions import DegenerateWarning
 from ..runtime.config import config_context
 from ..runtime.pool import blas_limiter, run_on_threads
-from ..solvers.n_clusters.gap_statistic import Box, within
+from ..solvers.n_clusters.gap_statistic import ReferenceBox, within
 from ..solvers.n_clusters.silhouette import mean_silhouettes, means_and_errors
 from ..solvers.n_clusters.stability import adjusted_rand
 from ..text.format import count
@@ -84,7 +84,7 @@ class Scoring(NamedTuple):
 
         self._run_tasks(fit, len(self.ks))
         stability = np.full((R, len(self.ks)), np.nan)
-        box = Box.of(X, s)
+        box = ReferenceBox.of(X, s)
         each = B, len(self.ks)
         shapes = each, each, (B, pairs, len(self.ks)), each
         noise = NoiseScores(*(np.full(shape, np.nan) for shape in shapes))

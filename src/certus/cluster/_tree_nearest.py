@@ -29,7 +29,7 @@ WithinDistances = Callable[[np.ndarray, np.ndarray], np.ndarray]  # rows i, rows
 NewRowDistances = Callable[[int, int], np.ndarray]  # new rows a … b → distances to all rows
 
 
-class Members:
+class SortedClusters:
     """The rows of a cut, sorted by cluster."""
 
     def __init__(self, labels: np.ndarray):
@@ -72,17 +72,17 @@ MEMBER_WEIGHTS = {
 RULES = ("single", "complete", *MEMBER_WEIGHTS)
 
 
-def _single(D: np.ndarray, members: Members, w: np.ndarray) -> np.ndarray:
+def _single(D: np.ndarray, members: SortedClusters, w: np.ndarray) -> np.ndarray:
     least: np.ndarray = np.minimum.reduceat(D, members.start, axis=1)
     return least
 
 
-def _complete(D: np.ndarray, members: Members, w: np.ndarray) -> np.ndarray:
+def _complete(D: np.ndarray, members: SortedClusters, w: np.ndarray) -> np.ndarray:
     most: np.ndarray = np.maximum.reduceat(D, members.start, axis=1)
     return most
 
 
-def _mean(D: np.ndarray, members: Members, w: np.ndarray) -> np.ndarray:
+def _mean(D: np.ndarray, members: SortedClusters, w: np.ndarray) -> np.ndarray:
     return members.sums(D * w)
 
 
@@ -108,7 +108,7 @@ def nearest_of(
 
     ``within(i, j)``: distances between rows i and rows j of the tree, for methods with centres.
     """
-    members = Members(labels)
+    members = SortedClusters(labels)
     w = (
         MEMBER_WEIGHTS[method](merges, labels)[members.rows]
         if method in MEMBER_WEIGHTS
@@ -130,7 +130,7 @@ def nearest_of(
     return labels_new
 
 
-def _spread(members: Members, w: np.ndarray, within: WithinDistances) -> np.ndarray:
+def _spread(members: SortedClusters, w: np.ndarray, within: WithinDistances) -> np.ndarray:
     """Return ½ ΣΣ ωᵢ ωⱼ d(xᵢ, xⱼ)² of every cluster."""
     spread = np.zeros(len(members.sizes))
     for c, (start, size) in enumerate(zip(members.start, members.sizes, strict=True)):
@@ -146,7 +146,7 @@ def centers_of(
     X: np.ndarray, method: str, merges: np.ndarray, labels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the centres (k, p) and the factors of squared distances to them."""
-    members = Members(labels)
+    members = SortedClusters(labels)
     w = MEMBER_WEIGHTS[method](merges, labels)[members.rows]
     # relative to the first row, which is accurate far from the origin
     centers = np.add.reduceat((X[members.rows] - X[0]) * w[:, None], members.start, axis=0) + X[0]

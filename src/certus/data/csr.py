@@ -1,4 +1,4 @@
-"""Sparse rows: X by its entries that are not 0, as a source for ``Rows``.
+"""Sparse rows: the nonzero entries of X, as a source for ``Rows``.
 
     row i holds data[t] in columns indices[t], for indptr[i] ≤ t < indptr[i + 1]
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.sparse import coo_array, csc_array, csr_array
 
-WORTH_KEEPING = 1024  # rows from which a block is kept, with an indptr of its own: 4 bytes a row
+MIN_CACHED_BLOCK_ROWS = 1024  # its own indptr takes 4 bytes a row
 
 
 class SparseMatrix(Protocol):
@@ -71,16 +71,16 @@ Block = np.ndarray | SparseMatrix  # rows of X, as a statistic gets them
 class CSR:
     """Canonical CSR (columns ascending, none twice) that is never written to.
 
-    CSC and other layouts are converted once, which takes memory for a copy of the entries; so does
-    a matrix whose columns are out of order or stand twice. CSR in order is taken as it is, and CSC
-    in order is converted when its rows are first asked for.
+    Canonical CSR is taken as it is, and canonical CSC is converted when its rows are first read.
+    Other layouts, unsorted columns and duplicate entries are converted at once. A conversion takes
+    memory for a copy of the entries.
     """
 
     def __init__(self, matrix: SparseMatrix):
         if matrix.format not in ("csr", "csc"):
             matrix = matrix.tocsr()
         if not matrix.has_canonical_format:
-            matrix = matrix.copy()  # the user's own is left as it came
+            matrix = matrix.copy()  # the user's matrix is not changed
             matrix.sum_duplicates()
         self.columns: SparseMatrix | None = None
         if matrix.format == "csc":
@@ -99,19 +99,19 @@ class CSR:
         return self.columns.tocsr()
 
     def to_columns(self) -> SparseMatrix:
-        """In CSC; a copy, if X did not come so."""
+        """Return X in CSC; a copy if X was given in CSR."""
         if self.columns is not None:
             return self.columns
         return csr_array((self.data, self.indices, self.indptr), shape=self.shape).tocsc()
 
     @property
     def columns_only(self) -> bool:
-        """Are there columns, and no rows yet?"""
+        """Whether X is held in CSC and has not been converted to rows yet."""
         return "_rows" not in vars(self)
 
     @property
     def values(self) -> np.ndarray:
-        """The entries, in some order."""
+        """The entries, in the order in which they are stored."""
         if self.columns is not None and self.columns_only:
             return self.columns.data
         return self._rows.data
@@ -134,7 +134,7 @@ class CSR:
         return self.entries / max(1, n * p)
 
     def __getitem__(self, rows: slice | np.ndarray) -> SparseMatrix:
-        """The rows as a SciPy ``csr_array``: a view for a slice, a copy for row numbers."""
+        """Return rows as a SciPy ``csr_array``: a view for a slice, a copy for row numbers."""
         if not isinstance(rows, slice):
             if self.columns is not None and self.columns_only:
                 return _rows_of_columns(self.columns, rows)
@@ -147,7 +147,7 @@ class CSR:
             block = _Block((stop - start, self.shape[1]), dtype=self.dtype)
             indptr = self.indptr[start : stop + 1] - self.indptr[start]
             _set(block, self.data[a:b], self.indices[a:b], indptr)
-            if stop - start > WORTH_KEEPING:
+            if stop - start > MIN_CACHED_BLOCK_ROWS:
                 self._made[start, stop] = block  # for the next pass
         return block
 
@@ -164,10 +164,10 @@ class CSR:
 
 
 def _require_inside(matrix: SparseMatrix) -> None:
-    """Kernels write where indices say, so these are looked at before, once."""
+    """Raise ValueError for an index out of range: kernels use indices without checks."""
     by_rows = matrix.format == "csr"
     most, what = (matrix.shape[1], "column") if by_rows else (matrix.shape[0], "row")
-    unsigned = matrix.indices.view(f"u{matrix.indices.itemsize}")  # −1 is then very large
+    unsigned = matrix.indices.view(f"u{matrix.indices.itemsize}")  # makes −1 very large
     if len(unsigned) and unsigned.max() >= most:
         raise ValueError(
             f"the sparse X has {most:,} {what}s and an entry in {what} "
@@ -176,7 +176,7 @@ def _require_inside(matrix: SparseMatrix) -> None:
 
 
 def _rows_of_columns(X: SparseMatrix, rows: np.ndarray) -> SparseMatrix:
-    """Rows of a CSC matrix by their numbers, each at most once; one look at every entry."""
+    """Return rows of a CSC matrix by their distinct numbers, in one pass over the entries."""
     wanted = np.zeros(X.shape[0], dtype=bool)
     wanted[rows] = True
     at = np.flatnonzero(wanted.take(X.indices))
@@ -191,8 +191,7 @@ def _rows_of_columns(X: SparseMatrix, rows: np.ndarray) -> SparseMatrix:
 
 
 class _Block(csr_array):  # type: ignore[misc]
-    """A ``csr_array`` whose transpose, too, is a view. SciPy's own would copy what is part of a
-    larger array."""
+    """A ``csr_array`` whose transpose is a view too; SciPy's would copy parts of larger arrays."""
 
     def transpose(self, axes: object = None, copy: bool = False) -> Any:
         if copy or axes is not None:
@@ -207,7 +206,7 @@ def _parts(X: SparseMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _set(
     X: SparseMatrix, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray
 ) -> SparseMatrix:
-    """Not by the constructor, which would look at (and cut) every array once more."""
+    """Set the arrays of X directly; the constructor would check and trim them once more."""
     X.data, X.indices, X.indptr = data, indices, indptr
     return X
 

@@ -1,9 +1,9 @@
-"""Frames (pandas, polars, Arrow tables and what else narwhals knows) as arrays with column names.
+"""Frames (pandas, polars, Arrow tables and others of narwhals) as arrays with column names.
 
-    frame → (X, names):  a column of numbers each; missing values become NaN, True and False 1 and 0
+    frame → (X, names):  columns of numbers; missing values become NaN, True and False 1 and 0
 
 narwhals is imported when a frame is seen, and brings in no library that the user does not have.
-Rows are taken as they stand: an index is not a column, and nothing is aligned by it.
+Rows are taken in their order: an index is not a column, and nothing is aligned by it.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ class Frame(NamedTuple):
 
 
 def _library(values: object) -> str | None:
-    """The frame library that a value comes from, without importing any."""
+    """Return the frame library that a value comes from, without importing any."""
     for cls in type(values).__mro__:
         root = cls.__module__.partition(".")[0]
         if root in LIBRARIES:
@@ -34,7 +34,7 @@ def _library(values: object) -> str | None:
 
 
 def from_frame(X: Any) -> Frame | None:
-    """Its columns as one array; None where X is no frame, or one without names of its own."""
+    """Return the columns of X as one array; None if X is no frame, or has no names."""
     if _library(X) is None or not hasattr(X, "shape") or len(X.shape) != 2:
         return None
     names = list(getattr(X, "column_names", None) or X.columns)
@@ -111,12 +111,12 @@ def _labels(series: "nw.Series[Any]") -> np.ndarray:
 
 
 def _has_missing(frame: "nw.DataFrame[Any]") -> bool:
-    """A null that is not NaN: arrays have no other word for it."""
+    """Whether any column has a null."""
     return any(frame[name].null_count() for name in frame.columns)
 
 
 def _numbers(series: "nw.Series[Any]", called: str, name: str | None) -> np.ndarray:
-    """A column as floats, or an error that says what it holds instead."""
+    """Return a column as floats, or raise ValueError with what it holds instead."""
     import narwhals as nw
 
     dtype = series.dtype
@@ -140,7 +140,7 @@ def _first(series: "nw.Series[Any]") -> Any:
 
 
 def _parsed(values: list[Any], called: str, name: str | None) -> np.ndarray:
-    """Objects, text and categories: numbers all of them, or text to be named."""
+    """Return objects, text or categories as floats, or raise ValueError with the first other."""
     out = np.empty(len(values))
     for i, value in enumerate(values):
         try:
@@ -164,7 +164,7 @@ def holds_text(called: str, first: str, column: object) -> str:
 def other_columns(fitted: Sequence[str], given: Sequence[str]) -> str | None:
     """Message on missing, extra or reordered columns, with the remedy; None if they agree.
 
-    The first lines are scikit-learn's own words, which its users search for.
+    The first lines are scikit-learn's message, which its users search for.
     """
     fitted, given = list(fitted), list(given)
     if fitted == given:

@@ -17,12 +17,13 @@ from ..text.format import count, listed
 from .frames import labels_from_frame, ordered_categories
 
 MAX_COUNTED_RANGE = 1 << 16  # whole numbers in a range up to this are counted, not sorted
-MANY_NUMBERS, ROWS_A_CLASS = 50, 4  # whole numbers that are doubted, and rows that clear them
-MANY_ROWS = 20  # from which scikit-learn, too, doubts classes that are most of the rows
+# so many different numbers, with fewer rows for each than this, raise a doubt
+MIN_DOUBTED_CLASSES, MIN_ROWS_PER_CLASS = 50, 4
+MIN_DOUBTED_ROWS = 20  # as in scikit-learn: with fewer rows, classes may be most of the rows
 
 
 def read_labels(y: Any, n: int) -> tuple[np.ndarray, bool]:
-    """y as (n,) numbers or text, all of one kind and none missing; and was it a column?"""
+    """Return y as (n,) numbers or text, of one kind and none missing; and whether it was (n, 1)."""
     if issparse(y):
         raise ValueError("y is sparse: give one label a row, e.g. y.toarray().ravel()")
     if np.ma.is_masked(y):
@@ -42,7 +43,7 @@ def read_labels(y: Any, n: int) -> tuple[np.ndarray, bool]:
 
 
 def read_outputs(y: Any, n: int) -> tuple[list[np.ndarray], int]:
-    """The columns of y, each as ``read_labels`` gives it; and was it 1d or 2d?"""
+    """Return the columns of y, each as from ``read_labels``, and the dimension of y."""
     values = _as_array(labels_from_frame(y.toarray() if issparse(y) else y))
     if values.ndim != 2 or values.shape[1] == 0 or np.ma.is_masked(y):
         labels, column = read_labels(y, n)
@@ -63,7 +64,7 @@ def _as_array(y: object) -> np.ndarray:
         return y
     try:
         values = np.asarray(y)
-        # [1, 'a'] and [nan, 'a'] would be text without a word
+        # [1, 'a'] and [nan, 'a'] would become text silently
         objects = np.asarray(y, dtype=object) if values.dtype.kind in "US" else values
     except ValueError as error:
         raise ValueError("y should be a 1d array: give one label a row") from error
@@ -92,7 +93,7 @@ def _of_one_kind(values: np.ndarray) -> np.ndarray:
 
 
 def _objects(values: np.ndarray) -> np.ndarray:
-    """Objects that are all text, or all numbers (which then become an array of numbers)."""
+    """Return objects that are all text, or all numbers as an array of numbers."""
     if set(map(type, values)) == {str}:
         return values
     _refuse_missing([i for i, value in enumerate(values) if _is_missing(value)])
@@ -160,7 +161,7 @@ def _require_whole(values: np.ndarray) -> None:
 
 
 def encode(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(classes, k) with values = classes[k], classes ascending."""
+    """Return (classes, k) with values = classes[k], classes ascending."""
     kind = values.dtype.kind
     if kind in "OUT":
         labels = values.tolist()
@@ -176,7 +177,7 @@ def encode(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         wide = values if kind == "f" else values.astype(np.int64)  # int8 − int8 may overflow
         offset = (wide - least if least else wide).astype(np.intp, copy=False)
         there = np.flatnonzero(np.bincount(offset))
-        if len(there) == most - least + 1:  # no number is left out
+        if len(there) == most - least + 1:  # consecutive numbers
             return (there + least).astype(values.dtype), offset
         place = np.cumsum(np.bincount(there)) - 1
         return (there + least).astype(values.dtype), place[offset]
@@ -185,7 +186,7 @@ def encode(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def encode_as(values: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """k with values = known[k]. A label that is not known is named."""
+    """Return k with values = known[k]; raise ValueError with the first unknown label."""
     classes, k = encode(values)
     number = {label: j for j, label in enumerate(known.tolist())}
     for label in classes.tolist():
@@ -211,14 +212,14 @@ def require_two_classes(classes: np.ndarray, n: int) -> None:
 
 
 def looks_continuous(classes: np.ndarray, n: int) -> str | None:
-    """A doubt whether these are classes at all; None where nothing is odd.
+    """Return a warning if these look like numbers rather than classes, else None.
 
     Above half as many classes as rows it is scikit-learn's own warning. Many whole numbers that
     few rows share are doubted as well: a classifier of K classes needs K times the work.
     """
-    if n <= MANY_ROWS or len(classes) <= round(0.5 * n):
-        numeric = classes.dtype.kind in "iuf"
-        if not numeric or len(classes) < MANY_NUMBERS or n >= ROWS_A_CLASS * len(classes):
+    if n <= MIN_DOUBTED_ROWS or len(classes) <= round(0.5 * n):
+        K, numeric = len(classes), classes.dtype.kind in "iuf"
+        if not numeric or K < MIN_DOUBTED_CLASSES or n >= MIN_ROWS_PER_CLASS * K:
             return None
         return (
             f"y holds {len(classes):,} different numbers in {count(n, 'row')}, from "
@@ -235,7 +236,7 @@ def looks_continuous(classes: np.ndarray, n: int) -> str | None:
 
 
 def require_weight(classes: np.ndarray, k: np.ndarray, s: np.ndarray | None) -> None:
-    """Every class must have a row that counts."""
+    """Raise ValueError unless every class has a row of positive weight."""
     weight = np.bincount(k, weights=s, minlength=len(classes))
     for label, total in zip(classes.tolist(), weight, strict=True):
         if not total > 0:
@@ -247,8 +248,8 @@ def require_weight(classes: np.ndarray, k: np.ndarray, s: np.ndarray | None) -> 
 
 
 def in_order(known: np.ndarray, categories: object, y: object, k: np.ndarray) -> np.ndarray:
-    """The sorted classes ``known`` of y, k their numbers, in the order that was asked for: that of
-    ``categories``, or ("auto") of y's type, or as they are sorted."""
+    """Return the sorted classes ``known`` of y in the requested order: that of ``categories``, or
+    ("auto") that of y's type, or the sorted one. ``k``: the class of each row."""
     labels = known.tolist()
     if isinstance(categories, str) and categories == "auto":
         of_type = ordered_categories(y)
@@ -276,7 +277,7 @@ def in_order(known: np.ndarray, categories: object, y: object, k: np.ndarray) ->
 
 
 def guessed_order(known: np.ndarray, categories: object, y: object) -> str | None:
-    """Warning about classes that only the alphabet orders; None where their type has an order."""
+    """Return a warning about classes in alphabetical order; None if their type has an order."""
     labels = known.tolist()
     has_order = not isinstance(categories, str) or ordered_categories(y) is not None
     if has_order or len(labels) < 3 or not isinstance(labels[0], str):
@@ -299,7 +300,7 @@ def class_weights(
         return None
     if isinstance(class_weight, str) and class_weight == "balanced":
         total = np.bincount(k, weights=s, minlength=len(classes)).astype(float)
-        there = total > 0  # a class without weight has nothing to balance
+        there = total > 0  # a class without weight cannot be balanced
         mean = total.sum() / len(classes)
         return np.divide(mean, total, out=np.zeros(len(classes)), where=there)
     if not isinstance(class_weight, dict):
@@ -308,7 +309,7 @@ def class_weights(
         )
     keys = [_key(label, class_weight) for label in classes.tolist()]
     unknown = [label for label in class_weight if label not in keys]
-    if unknown and None in keys:  # as scikit-learn: more labels than these rows hold may be given
+    if unknown and None in keys:  # as in scikit-learn: labels that y does not hold are allowed
         raise ValueError(
             f"class_weight names {listed([repr(label) for label in unknown])}, and the classes are "
             f"{named(classes)}"
@@ -323,7 +324,7 @@ def class_weights(
 
 
 def _key(label: Any, class_weight: dict[Any, Any]) -> Any:
-    """The dict's key for a label; None: it has none. Text of digits may be keyed by its number."""
+    """Return the dict's key for a label, or None; text of digits may be keyed by its number."""
     if label in class_weight:
         return label
     try:

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-AT_ONCE = 1 << 17  # elements made in one go for a copy of all: they stay in cache
+CHUNK_ELEMENTS = 1 << 17  # made at a time for a copy of all rows; they stay in cache
 
 
 class LazyRows:
     """Φ, (n, columns) of ``dtype``. ``make`` is a function of each row alone, with finite values.
 
-    certus estimators read it block by block; to anything else it is an array, made in full.
+    Estimators of certus read it block by block; other code gets the whole array.
     """
 
     ndim = 2
@@ -38,7 +38,7 @@ class LazyRows:
         return self.shape[0]
 
     def __getitem__(self, key: object) -> Any:
-        """An array, as NumPy would give it: rows by a slice, numbers or a mask; [rows, columns]."""
+        """Return an array: rows by a slice, numbers or a mask, or [rows, columns]."""
         rows, *columns = key if isinstance(key, tuple) else (key,)
         if np.ndim(rows) == 0 and not isinstance(rows, slice):
             return self[[rows]][(0, *columns)]
@@ -49,14 +49,14 @@ class LazyRows:
         return (self[i] for i in range(len(self)))
 
     def take(self, i: np.ndarray) -> "LazyRows":
-        """Rows by their numbers, still to be made."""
+        """Return rows by their numbers, as lazy rows."""
         return LazyRows(self.given[i], self.shape[1], self.dtype, self.make)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("lazy rows exist only while they are read: an array of them is a copy")
         out = np.empty(self.shape, dtype=dtype or self.dtype)
-        step = max(1, AT_ONCE // self.shape[1])
+        step = max(1, CHUNK_ELEMENTS // self.shape[1])
         for start in range(0, len(self), step):
             out[start : start + step] = self[start : start + step]
         return out

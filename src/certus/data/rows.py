@@ -31,7 +31,7 @@ SMALL_WORK = 1 << 19  # elements below which a thread costs more than it saves
 SQUARE_WORK = 16  # a p×p statistic costs p/16 passes over the elements
 MAX_CACHED_SAMPLE_ELEMENTS = 1 << 19  # a larger sample does not stay in memory
 ENTRY_BYTES = 12  # of a sparse matrix: a number and its column
-ENTRIES_A_COLUMN = 16  # in a sparse block, so that adding up p sums costs little beside it
+ENTRIES_PER_COLUMN = 16  # in a sparse block: adding up p sums then costs little beside it
 
 
 def add(left: Any, right: Any) -> Any:
@@ -112,7 +112,7 @@ class Rows:
     def block_rows(self, least: int = 256) -> int:
         """Rows of a cache-sized block, at least ``least``."""
         if self.sparse:
-            wanted = max(4 * BLOCK_BYTES // ENTRY_BYTES, ENTRIES_A_COLUMN * self.shape[1])
+            wanted = max(4 * BLOCK_BYTES // ENTRY_BYTES, ENTRIES_PER_COLUMN * self.shape[1])
             return max(least, wanted * self.shape[0] // max(1, self.X.entries))
         return max(least, BLOCK_BYTES // (8 * max(1, self.shape[1])))
 
@@ -184,7 +184,7 @@ class Rows:
         X = self._samples.get(count)
         if X is None:
             X = self._taken(i)
-            # the next who looks at as many finds them
+            # cached for the next sample of this size
             if self.sparse and self.X.columns_only:
                 self._samples[count] = X
             elif count * p <= MAX_CACHED_SAMPLE_ELEMENTS and not self.sparse:
@@ -193,7 +193,7 @@ class Rows:
         return self._those(i, X)
 
     def take(self, i: np.ndarray) -> "Rows":
-        """Rows by their numbers: a copy; many lazy ones stay lazy."""
+        """Return a copy of rows by their numbers; many lazy rows stay lazy."""
         return self._those(i, self._taken(i))
 
     def _those(self, i: np.ndarray, X: Source) -> "Rows":
@@ -245,13 +245,13 @@ def as_floats(X: Any) -> Any:
 
 @lru_cache(maxsize=64)
 def spread(n: int, count: int) -> np.ndarray:
-    """About ``count`` distinct row numbers below n, evenly spread but in step with no period.
+    """Return about ``count`` distinct row numbers below n, evenly spread but without a period.
 
-    Multiples of the golden ratio, modulo 1: no regular pattern in the rows can hide from them.
+    They are multiples of the golden ratio, modulo 1, so that no periodic pattern is missed.
     """
     phi = 0.6180339887498949
     rows = np.unique((np.arange(count) * phi % 1.0 * n).astype(np.intp))
-    rows.flags.writeable = False  # it is kept for the next caller
+    rows.flags.writeable = False  # cached for the next caller
     return rows
 
 
@@ -270,7 +270,7 @@ class _Tree:
     def put(self, i: int, value: Any) -> None:
         for level, width in enumerate(self.widths[:-1]):
             sibling = i ^ 1
-            if sibling < width:  # the last node of an odd level climbs alone
+            if sibling < width:  # the last node of an odd level has no sibling
                 with self.lock:
                     other = self.waiting.pop((level, sibling), None)
                     if other is None:

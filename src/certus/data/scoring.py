@@ -15,7 +15,7 @@ class ScoredByChoice:
     scoring: object
     cv: object
     classes_: np.ndarray
-    _also_default: ClassVar[str | None] = None  # a name by which scikit-learn asks for the default
+    _also_default: ClassVar[str | None] = None  # another name of the default in scikit-learn
     __metadata_request__score: ClassVar = {"sample_weight": UNUSED}
 
     def score(
@@ -45,7 +45,7 @@ class ScoredByChoice:
         return float(self._scorer()(self, X, y, **params))
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Routes of what the scorer and the splitter ask for."""
+        """Route the metadata that the scorer and the splitter request."""
         to_score = (
             MethodMapping().add(caller="score", callee="score").add(caller="fit", callee="score")
         )
@@ -90,15 +90,15 @@ def refuse_without_routing(params: dict[str, Any]) -> None:
 
 
 def of_rows(value: object, rows: np.ndarray, n: int) -> Any:
-    """The entries of some rows, where ``value`` has one for each of n; else the value itself."""
+    """Return the entries of some rows if ``value`` has one for each of n, else the value itself."""
     values = np.asarray(value)
     return values[rows] if values.ndim and len(values) == n else value
 
 
 def knowing_classes(scorer: object, classes: np.ndarray) -> Any:
-    """The scorer with all classes for its labels: a fold need not hold each of them."""
+    """Return the scorer with all classes as its labels, since a fold may lack some."""
     scorer_vars = vars(scorer) if "_score_func" in getattr(scorer, "__dict__", {}) else None
-    if scorer_vars is None:  # somebody's function
+    if scorer_vars is None:  # a user's function
         return scorer
     accepted = signature(scorer_vars["_score_func"]).parameters
     if "labels" not in accepted:

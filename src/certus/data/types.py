@@ -17,11 +17,11 @@ Start = tuple[np.ndarray, np.ndarray] | None  # (w, b) where a solver begins
 
 
 class Splitter(Protocol):
-    """A way to divide rows into folds, as scikit-learn's ``KFold``."""
+    """A splitter of rows into folds, such as scikit-learn's ``KFold``."""
 
     @property
     def split(self) -> Callable[..., Iterable[tuple[np.ndarray, np.ndarray]]]:
-        """The function of X, y and groups that gives (training rows, rows left out) of folds."""
+        """Yield (training rows, rows left out) of each fold."""
         ...
 
 

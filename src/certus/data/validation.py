@@ -34,8 +34,8 @@ from .lazy import LazyRows
 from .memory import available_memory
 from .rows import Rows, Source
 
-ALWAYS_THERE = 1 << 28  # bytes that need no asking
-TAKE_MISSING = ("nan_euclidean", "gower")  # distances that leave missing values out
+UNCHECKED_BYTES = 1 << 28  # smaller needs are met without a look at the free memory
+METRICS_WITH_MISSING = ("nan_euclidean", "gower")  # they leave missing values out
 Table = np.ndarray | CSR | LazyRows  # X once it is checked
 MAX_PRECHECKED_ELEMENTS = 1 << 20  # elements up to which X is searched for NaN before the fit
 
@@ -43,7 +43,7 @@ MAX_PRECHECKED_ELEMENTS = 1 << 20  # elements up to which X is searched for NaN 
 def data_for_fit(
     model: object, X: object, y: object, sample_weight: object = None, threads: int | None = None
 ) -> tuple[Rows, bool]:
-    """Rows of a regression: X as it is, y (n, k) and weights in float64; and was y 1d?"""
+    """Rows of a regression: X as it is, y (n, k) and weights in float64; and whether y is 1d."""
     require_target(model, y)
     X = _validated(model, X)
     y = np.asarray(from_series(y, "y"))
@@ -111,9 +111,7 @@ def data_for_verify(model: Any, X: Any, y: object, sample_weight: object) -> Row
     try:
         if _is_condensed(model, X):
             X = as_numbers(X, "X").reshape(-1, 1)
-        elif vars(model).get(
-            "_mixed"
-        ):  # categories as numbers, of which the model knows the meaning
+        elif vars(model).get("_mixed"):  # the model encodes categories as numbers
             X = model._read(X, reset=False)
         else:
             X = _validated(model if estimator else BaseEstimator(), X, reset=not estimator)
@@ -127,14 +125,14 @@ def data_for_verify(model: Any, X: Any, y: object, sample_weight: object) -> Row
         raise CannotVerifyError(str(error)) from error
     names = _names(model)
     metric = vars(model).get("effective_metric_", vars(model).get("metric"))
-    if getattr(metric, "name", metric) not in TAKE_MISSING:
+    if getattr(metric, "name", metric) not in METRICS_WITH_MISSING:
         missing = estimator and isinstance(X, np.ndarray) and get_tags(model).input_tags.allow_nan
         require_finite(np.nan_to_num(X, posinf=np.inf, neginf=-np.inf) if missing else X, names)
     return rows
 
 
 def _is_condensed(model: object, X: ArrayLike) -> bool:
-    """Are these the distances above a diagonal, one after another?"""
+    """Whether these are condensed distances, as of SciPy's ``pdist``."""
     return vars(model).get("metric") == "precomputed" and np.ndim(X) == 1
 
 
@@ -146,13 +144,13 @@ def _rows_of_classes(model: Any, X: Source, y: object, sample_weight: object) ->
         raise ValueError(f"classes_ has shape {classes.shape}, and a list is right: fit again")
     k = encode_as(read_labels(y, X.shape[0])[0], classes)
     s = weights(sample_weight, X.shape[0])
-    if "_fit_X" not in vars(model):  # neighbours can do without a class
+    if "_fit_X" not in vars(model):  # a neighbours model may lack a class
         require_weight(classes, k, s if getattr(model, "_every_class_has_weight", False) else None)
     return Rows(X, k.astype(float)[:, None], s)
 
 
 def _rows_of_several_classes(model: Any, X: Source, y: object, sample_weight: object) -> Rows:
-    """Labels (n, outputs), each output with classes of its own."""
+    """Rows with labels (n, outputs), each output with its own classes."""
     n, y = X.shape[0], np.asarray(from_series(y, "y"))
     outputs = len(model.classes_)
     if y.shape != (n, outputs):
@@ -178,7 +176,7 @@ def _rows_of_targets(model: object, X: Source, y: object, sample_weight: object)
 def _targets(model: Any) -> int:
     fitted = vars(model)
     kept = fitted.get("_y", fitted.get("_fit_y"))
-    if kept is not None:  # as it came: (n,) or (n, targets)
+    if kept is not None:  # in the shape given: (n,) or (n, targets)
         return 1 if np.ndim(kept) == 1 else int(np.shape(kept)[1])
     if "dual_coef_" in fitted:  # (targets, n); of KernelRidge (n,) or (n, targets), without b
         beta, b = fitted["dual_coef_"], fitted.get("intercept_")
@@ -192,7 +190,7 @@ def data_for_predict(model: object, X: object) -> Any:
 
 
 def data_for_search(model: object, X: object, *, reset: bool) -> Any:
-    """X of a search: an array, sparse or lazy rows; its values have not been looked at."""
+    """Return X of a search: an array, sparse or lazy rows; its values are not checked."""
     if not reset:
         check_is_fitted(model)
     return _validated(model, X, reset=reset)
@@ -331,7 +329,7 @@ def memory_for_gram(n: int, p: int, threads: int) -> None:
     """Refuse Gram matrices that do not fit in memory, before anything is allocated."""
     side = min(n, p)
     needed = 8 * side * side * (threads + 2)
-    free = None if needed < ALWAYS_THERE else available_memory()
+    free = None if needed < UNCHECKED_BYTES else available_memory()
     if free is not None and needed > free:
         product = "XᵀX" if p < n else "XXᵀ"
         raise MemoryError(
@@ -344,7 +342,7 @@ def memory_for_gram(n: int, p: int, threads: int) -> None:
 def memory_for_kernel(n: int, matrices: int) -> None:
     """Refuse n × n matrices of float64 that do not fit in memory."""
     needed = 8 * n * n * matrices
-    free = None if needed < ALWAYS_THERE else available_memory()
+    free = None if needed < UNCHECKED_BYTES else available_memory()
     if free is not None and needed > free:
         raise MemoryError(
             f"the kernel of {count(n, 'row')} needs {needed / 2**30:,.0f} GiB and "

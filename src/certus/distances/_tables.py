@@ -15,7 +15,7 @@ from .reading import require_columns
 Categorical = str | Iterable[object] | None  # names, numbers or a mask of columns; "auto"
 
 
-class Table(NamedTuple):
+class MixedTable(NamedTuple):
     """Columns of mixed data."""
 
     columns: list[np.ndarray]
@@ -26,7 +26,7 @@ class Table(NamedTuple):
         return len(self.columns)
 
 
-def as_table(X: object, categorical: Categorical = "auto") -> Table:
+def as_table(X: object, categorical: Categorical = "auto") -> MixedTable:
     """Return the columns of X; ``categorical`` as in ``Gower``."""
     if library(X) is not None and len(getattr(X, "shape", ())) == 2:
         values, names, text = _of_frame(X)
@@ -36,7 +36,7 @@ def as_table(X: object, categorical: Categorical = "auto") -> Table:
     columns = []
     for l, column in enumerate(values):
         columns.append(_objects(column) if mask[l] else _numbers(column, l, names))
-    return Table(columns, mask)
+    return MixedTable(columns, mask)
 
 
 def _of_frame(X: Any) -> tuple[list[np.ndarray], list[str] | None, np.ndarray]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import blocks
-from ._tables import Categorical, Table, as_table
+from ._tables import Categorical, MixedTable, as_table
 from .base import Distance, Flag
 from .missing import checked_overlap, least_overlap, too_few
 from .reading import nonnegative_weights, require_columns
@@ -76,7 +76,7 @@ class Gower(Distance):
         given = {"w": self.w, "min_overlap": self.min_overlap}
         return {"ranges": self._ranges, "categorical": vars(self)["_categorical"], **given}
 
-    def _prepare_tables(self, tables: list[Table]) -> "Gower":
+    def _prepare_tables(self, tables: list[MixedTable]) -> "Gower":
         first = tables[0]
         p = first.width
         if self.w is not None:
@@ -112,7 +112,7 @@ class Gower(Distance):
         table = as_table(X, vars(self)["_categorical"])
         return self._coded(table, self._categories)
 
-    def _coded(self, table: Table, categories: dict[int, dict[Any, int]]) -> np.ndarray:
+    def _coded(self, table: MixedTable, categories: dict[int, dict[Any, int]]) -> np.ndarray:
         assert self._kinds is not None
         require_columns(len(self._kinds), table.width, "the fit")
         rows = np.empty((len(table.columns[0]) if table.width else 0, table.width))

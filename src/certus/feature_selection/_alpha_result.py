@@ -13,7 +13,7 @@ import numpy as np
 
 from ..data.labels import named
 from ..text.format import count, number
-from ..text.table import Table
+from ..text.table import ResultTable
 from ._types import Folds
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def require_folds(folds: Folds, classes: np.ndarray, k: np.ndarray, s: np.ndarra
 # --- tables and notes -----------------------------------------------------------------------------
 
 
-def table(model: "NCFSClassifierCV") -> Table:
+def table(model: "NCFSClassifierCV") -> ResultTable:
     """Table with a row for each λ."""
     choice = AlphaChoice.of(model.scores_)
     n_selected = model.n_selected_
@@ -113,7 +113,7 @@ def table(model: "NCFSClassifierCV") -> Table:
     }
     folds = model.scores_.shape[1]
     title = f"{score_name(model.scoring).capitalize()} on rows left out, {count(folds, 'fold')}"
-    return Table(columns, title=title, notes=notes(model, choice))
+    return ResultTable(columns, title=title, notes=notes(model, choice))
 
 
 def notes(model: "NCFSClassifierCV", choice: AlphaChoice) -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..text.format import count, listed, name_of, number
 
-SINGLE_COLUMN_SHARE = 1 - 1e-6  # of all weight, from which one column is said to hold it all
+SINGLE_COLUMN_SHARE = 1 - 1e-6  # of all weight, from which one column is reported to hold it all
 
 
 def nothing_selected(

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data.validation import one_of
 from ..text.format import count, number, printable
-from ..text.table import Table
+from ..text.table import ResultTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,7 +99,7 @@ class StabilityResult:
             )
         return np.asarray(np.quantile(self.weights, q, axis=0))
 
-    def table(self) -> Table:
+    def table(self) -> ResultTable:
         """Table with a row for each column, the most frequent first."""
         return self._table(len(self.names))
 
@@ -138,7 +138,7 @@ class StabilityResult:
             kinds=("stable", "not stable"), label=label, mark=mark,
         ).plot(ax, n_features=n_features)  # fmt: skip
 
-    def _table(self, max_rows: int) -> Table:
+    def _table(self, max_rows: int) -> ResultTable:
         median = np.zeros(len(self.names)) if self.weights is None else self.quantiles(0.5)
         order = np.lexsort((-median, -self.frequencies))[:max_rows]
         percent = f"{number(100 * self.confidence)} % low"
@@ -156,7 +156,7 @@ class StabilityResult:
         notes = list(self.notes)
         if max_rows < len(self.names):
             notes.insert(0, f"{len(self.names) - max_rows:,} more columns: table() has them all.")
-        return Table(columns, title=title, notes=notes)
+        return ResultTable(columns, title=title, notes=notes)
 
     def _rows_drawn(self) -> str:
         sizes = self.drawn.sum(axis=1)

@@ -19,7 +19,7 @@ from ..runtime.config import config_context, effective_threads
 from ..runtime.progress import monitored
 from ..solvers.ncfs import NCFSFit, alpha_grid
 from ..text.format import count, number, printable
-from ..text.table import Table
+from ..text.table import ResultTable
 from ._alpha_result import CHOICES, AlphaChoice, read_alphas, require_folds, score_name, table
 from ._base import fit_at
 from ._classes import NCFSClassifierBase
@@ -217,7 +217,7 @@ class NCFSClassifierCV(ScoredByChoice, NCFSClassifierBase):
         self._warn_of_fit(fit, singles)
         return self
 
-    def table(self) -> Table:
+    def table(self) -> ResultTable:
         """Table of the scores with a row for each λ; ``to_pandas`` makes it a DataFrame."""
         check_is_fitted(self)
         return table(self)
@@ -330,7 +330,7 @@ class NCFSClassifierCV(ScoredByChoice, NCFSClassifierBase):
             }  # fmt: skip
 
         message = (
-            "in the first fold; the last model of its path was kept, whose alpha nothing chose"
+            "in the first fold; the last model of its path was kept, and its alpha was not chosen"
         )
         self._monitor.keep(attributes, lambda: self._check(task), message)
 

@@ -120,7 +120,7 @@ def stability_selection(
     s = row_weights(sample_weight, n)
     rng = check_random_state(random_state)
     drawn = resamples(strata, classes, float(share), n_resamples, rng)
-    resampling = _Resampling(
+    resampling = _ResampledFits(
         estimator, X, y, s, drawn, rng.randint(MAX_SEED, size=n_resamples), on_progress
     )
     stopped = resampling.run(
@@ -134,7 +134,7 @@ def stability_selection(
 
 
 def _result(
-    resampling: "_Resampling", stopped: str | None, names: tuple[str, ...], share: float,
+    resampling: "_ResampledFits", stopped: str | None, names: tuple[str, ...], share: float,
     threshold: float, confidence: float,
 ) -> StabilityResult:  # fmt: skip
     done = resampling.done
@@ -187,7 +187,7 @@ def _about_false_selections(
 # --- resampling -----------------------------------------------------------------------------------
 
 
-class _Resampling:
+class _ResampledFits:
     """Fits to all resamples; those that are done survive Ctrl-C."""
 
     def __init__(

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..exceptions import InferenceError
 from ..text.format import count, listed, number
-from ..text.table import Table
+from ..text.table import ResultTable
 
 BIAS = "ignores the bias of the penalty"
 
@@ -91,11 +91,11 @@ class Estimated(ABC):
 
     def _interval_table(
         self, level: float, interval: tuple[np.ndarray, np.ndarray], title: str
-    ) -> Table:
+    ) -> ResultTable:
         columns = {**self._keys(), "low": stacked(interval[0]), "high": stacked(interval[1])}
         return self._table(columns, f"{percent(level)} {title}", [])
 
-    def summary(self, level: float = 0.95) -> Table:
+    def summary(self, level: float = 0.95) -> ResultTable:
         """Table of coefficients, standard errors, tests and intervals, with facts of the fit."""
         low, high = self._interval(level)
         model, letter, _ = self._kind
@@ -110,10 +110,10 @@ class Estimated(ABC):
         title = f"{model}, {count(self.n, 'row')}, {self.cov} standard errors"
         return self._table(columns, title, self._facts())
 
-    def _table(self, columns: dict[str, Any], title: str, notes: list[str]) -> Table:
+    def _table(self, columns: dict[str, Any], title: str, notes: list[str]) -> ResultTable:
         if self._penalised:
             title += f" ({BIAS})"
-        return Table(
+        return ResultTable(
             columns, keys=len(self._keys()), title=title, notes=[*notes, *self._undetermined()]
         )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..exceptions import InferenceError
 from ..text.format import count
-from ..text.table import Table
+from ..text.table import ResultTable
 from .base import facts_line, percent
 from .logistic import LogisticInference
 
@@ -33,7 +33,7 @@ class FirthInference(LogisticInference):
         Test of the whole model against the intercept alone.
     """
 
-    def conf_int(self, level: float = 0.95, kind: str = "lr") -> Table:
+    def conf_int(self, level: float = 0.95, kind: str = "lr") -> ResultTable:
         """Table of intervals of the coefficients, with columns "low" and "high".
 
         Parameters
@@ -44,11 +44,11 @@ class FirthInference(LogisticInference):
         """
         return super().conf_int(level, kind)
 
-    def odds_ratios(self, level: float = 0.95, kind: str = "lr") -> Table:
+    def odds_ratios(self, level: float = 0.95, kind: str = "lr") -> ResultTable:
         """Table of odds ratios exp θ̂_j with their intervals. Parameters as in ``conf_int``."""
         return super().odds_ratios(level, kind)
 
-    def summary(self, level: float = 0.95) -> Table:
+    def summary(self, level: float = 0.95) -> ResultTable:
         """Table of coefficients, with tests and intervals by penalised likelihood."""
         low, high = self._interval_of(level, "lr")
         columns: dict[str, Any] = {

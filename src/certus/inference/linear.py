@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from ..text.table import Table
+from ..text.table import ResultTable
 from .base import Estimated, facts_line
 
 
@@ -85,7 +85,7 @@ class Inference(Estimated):
         left = 1 - self.r_squared
         return 1 - left * (self.n - self.fit_intercept) / self.degrees_of_freedom
 
-    def conf_int(self, level: float = 0.95) -> Table:
+    def conf_int(self, level: float = 0.95) -> ResultTable:
         """Table of intervals θ̂_j ± se_j·q, with columns "low" and "high".
 
         Parameters

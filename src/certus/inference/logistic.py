@@ -13,13 +13,13 @@ import numpy as np
 from scipy.special import chdtrc, ndtr, ndtri
 
 from ..exceptions import InferenceError
-from ..text.table import Table
+from ..text.table import ResultTable
 from .base import Estimated, facts_line, percent, stacked
 
 KINDS = ("wald", "lr")
 
 
-class Profile(Protocol):
+class ProfileLikelihood(Protocol):
     """Interface: likelihoods with one coefficient fixed; coefficients are ordered by class."""
 
     def deviance(self, j: int, beta: float) -> float:
@@ -74,7 +74,7 @@ class LogisticInference(Estimated):
     maximum: float
     null: float
     effective_parameters: float
-    make_profile: Callable[[], Profile] | None = None
+    make_profile: Callable[[], ProfileLikelihood] | None = None
 
     @property
     def log_likelihood(self) -> float:
@@ -117,7 +117,7 @@ class LogisticInference(Estimated):
         p: np.ndarray = chdtrc(1, self._each(lambda j: max(profile.deviance(j, 0.0), 0.0)))
         return p
 
-    def conf_int(self, level: float = 0.95, kind: str = "wald") -> Table:
+    def conf_int(self, level: float = 0.95, kind: str = "wald") -> ResultTable:
         """Table of intervals of the coefficients, with columns "low" and "high".
 
         Parameters
@@ -131,7 +131,7 @@ class LogisticInference(Estimated):
         title = "intervals" if kind == "wald" else "likelihood-ratio intervals"
         return self._interval_table(level, self._interval_of(level, kind), title)
 
-    def odds_ratios(self, level: float = 0.95, kind: str = "wald") -> Table:
+    def odds_ratios(self, level: float = 0.95, kind: str = "wald") -> ResultTable:
         """Table of odds ratios exp θ̂_j (the factor of the odds per unit of x_j) with intervals.
 
         The intercept is omitted. K > 2: odds of each class against the first. Parameters as in
@@ -156,7 +156,7 @@ class LogisticInference(Estimated):
     # --- likelihood ratios ------------------------------------------------------------------------
 
     @cached_property
-    def _profile(self) -> Profile:
+    def _profile(self) -> ProfileLikelihood:
         self._refuse_penalised("a likelihood ratio")
         if self.cov != "classical":
             raise InferenceError(

@@ -29,7 +29,7 @@ PENALTIES: dict[str, Any] = {
     "l1": L1, "l2": L2, "elasticnet": ElasticNet, "mcp": MCP, "scad": SCAD,
     "nonnegative": NonNegative, "simplex": Simplex,
 }  # fmt: skip
-PENALTIES_WITH_ARGUMENTS = {  # penalties that a name alone does not say
+PENALTIES_WITH_ARGUMENTS = {  # penalties that need arguments
     "group": "GroupL2(strength, groups=…)", "group_l2": "GroupL2(strength, groups=…)",
     "box": "Box(low, high)",
 }  # fmt: skip

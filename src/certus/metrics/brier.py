@@ -16,7 +16,7 @@ import numpy as np
 
 from ..data.validation import as_numbers, positive_whole, weights
 from ..text.format import count, number, printable
-from ..text.table import Table
+from ..text.table import ResultTable
 from ._input import read_truth, require_probabilities
 
 
@@ -54,9 +54,9 @@ class BrierResult:
     weight: np.ndarray = field(compare=False)
     edges: np.ndarray = field(compare=False)
 
-    def table(self) -> Table:
+    def table(self) -> ResultTable:
         """Return a table with a row for each bin: mean probability, observed share, weight."""
-        return Table(
+        return ResultTable(
             {
                 "bin": [str(b + 1) for b in range(len(self.weight))],
                 "mean p": self.mean_predicted,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..text.format import count, number, printable
-from ..text.table import Table
+from ..text.table import ResultTable
 from ._measures import AREA_MEASURES, COUNT_MEASURES, MEASURES
 from .brier import BrierResult
 
@@ -91,12 +91,12 @@ class ImbalanceResult:
             raise KeyError(f"no measure {measure!r}: there are {', '.join(self.values)}")
         return self.values[measure]
 
-    def table(self) -> Table:
+    def table(self) -> ResultTable:
         """Return a table with a row for each measure: value, interval, and that of the majority."""
         names = [name for name in MEASURES if self._has(name)]
         low, high = np.array([self.intervals[name] for name in names]).T
         level = f"{number(100 * self.confidence)} % low"
-        return Table(
+        return ResultTable(
             {
                 "measure": [MEASURES[name] for name in names],
                 "value": np.array([self.values[name] for name in names]).round(5),

@@ -8,10 +8,10 @@ import numpy as np
 
 from ..data.finite import column_name, require_finite
 from ..data.rows import Rows
-from ..solvers.linalg.column_moments import Moments, column_moments
+from ..solvers.linalg.column_moments import ObservedMoments, column_moments
 from ..solvers.mixture.covariances import COVARIANCES, Gaussians, Regularization
 from ..solvers.mixture.densities import density_method
-from ..solvers.mixture.gaussian import Coordinates, GaussianFamily
+from ..solvers.mixture.gaussian import GaussianFamily, ScaledCoordinates
 from ..solvers.mixture.gaussian_row_space import (
     ROW_SPACE_SHAPES,
     RowSpaceFamily,
@@ -63,7 +63,7 @@ class GaussianComponents:
             ObservedEntries, MIN_PATTERN_BLOCK_ROWS,
         )  # fmt: skip
 
-    def _in_row_space(self, rows: Rows, coordinates: Coordinates) -> bool:
+    def _in_row_space(self, rows: Rows, coordinates: ScaledCoordinates) -> bool:
         """Return whether rows are few, the prior is isotropic and the start comes from the rows."""
         return (
             self.row_space
@@ -73,7 +73,7 @@ class GaussianComponents:
             and row_space_pays(rows, coordinates)
         )
 
-    def _validate(self, rows: Rows, moments: Moments, names: Names) -> None:
+    def _validate(self, rows: Rows, moments: ObservedMoments, names: Names) -> None:
         """Raise ValueError for columns to which no density can be fitted."""
         if moments.infinite:
             X = np.asarray(rows.X[: rows.shape[0]])

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..data.rows import Rows
 from ..data.validation import as_numbers
 from ..solvers.mixture.covariances import CovarianceShape, Gaussians, Regularization
-from ..solvers.mixture.gaussian import Coordinates, GaussianFamily
+from ..solvers.mixture.gaussian import GaussianFamily, ScaledCoordinates
 from ..solvers.mixture.starts import STARTS
 
 START_PRIOR_ROWS = 1.0  # pseudo-rows at the start in components with too few rows for a Σ
@@ -74,7 +74,7 @@ class UserInit:
     """Validated weights_init, means_init and precisions_init."""
 
     def __init__(
-        self, init: GaussianInit, k: int, coordinates: Coordinates, shape: CovarianceShape
+        self, init: GaussianInit, k: int, coordinates: ScaledCoordinates, shape: CovarianceShape
     ):
         p = len(coordinates.mean)
         self.coordinates, self.shape = coordinates, shape

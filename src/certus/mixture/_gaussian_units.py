@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..solvers.linalg.column_moments import Moments
+from ..solvers.linalg.column_moments import ObservedMoments
 from ..solvers.mixture.covariances import Gaussians, Regularization
-from ..solvers.mixture.gaussian import Coordinates, GaussianFamily
+from ..solvers.mixture.gaussian import GaussianFamily, ScaledCoordinates
 
 if TYPE_CHECKING:
     from ._base import Mixture
@@ -20,8 +20,8 @@ PRIOR_ROWS = 1e-6  # pseudo-rows in each component, for reg_covar="relative"
 
 
 def coordinates_of(
-    moments: Moments, covariance_type: str, reg_covar: float | str | None
-) -> Coordinates:
+    moments: ObservedMoments, covariance_type: str, reg_covar: float | str | None
+) -> ScaledCoordinates:
     """Coordinates of the solver, from the columns' moments."""
     v = moments.variance
     kept = np.flatnonzero(v > 0) if reg_covar == "relative" else np.arange(len(v))
@@ -30,11 +30,11 @@ def coordinates_of(
         q = np.full(len(kept), np.sqrt(np.mean(v[kept])))
     if reg_covar != "relative" and reg_covar:
         q = np.where(q > 0, q, np.sqrt(float(reg_covar)))
-    return Coordinates(moments.mean[kept], q, kept, moments.mean)
+    return ScaledCoordinates(moments.mean[kept], q, kept, moments.mean)
 
 
 def regularization_of(
-    moments: Moments, coordinates: Coordinates, reg_covar: float | str | None
+    moments: ObservedMoments, coordinates: ScaledCoordinates, reg_covar: float | str | None
 ) -> Regularization:
     """Regularisation of the covariances in the solver's coordinates."""
     p, D = len(coordinates.kept), moments.variance[coordinates.kept] / coordinates.q**2
@@ -44,7 +44,10 @@ def regularization_of(
 
 
 def attributes(
-    theta: Gaussians, coordinates: Coordinates, name: str, precisions: np.ndarray | None = None
+    theta: Gaussians,
+    coordinates: ScaledCoordinates,
+    name: str,
+    precisions: np.ndarray | None = None,
 ) -> dict[str, Any]:
     """Fitted attributes; ``precisions`` are Σ⁻¹ of full or tied θ where already known."""
     k, P = len(theta.pi), len(coordinates.mean)
@@ -78,7 +81,7 @@ def attributes(
     }
 
 
-def fitted_theta(model: "Mixture", name: str) -> tuple[Coordinates, Gaussians]:
+def fitted_theta(model: "Mixture", name: str) -> tuple[ScaledCoordinates, Gaussians]:
     """Coordinates centred at the mean of a fitted mixture, and its θ in them."""
     means, U = np.asarray(model.means_), np.asarray(model.precisions_cholesky_)
     kept = np.setdiff1d(np.arange(means.shape[1]), model.constant_columns_)
@@ -103,11 +106,11 @@ def fitted_theta(model: "Mixture", name: str) -> tuple[Coordinates, Gaussians]:
         log_det = np.log(U).sum(axis=1)
     mu = (means[:, kept] - c) / q
     theta = Gaussians(model.weights_, mu, cov, U, np.atleast_1d(log_det))
-    return Coordinates(c, q, kept, means[0]), theta
+    return ScaledCoordinates(c, q, kept, means[0]), theta
 
 
 def change_coordinates(
-    theta: Gaussians, old: Coordinates, new: Coordinates, family: GaussianFamily
+    theta: Gaussians, old: ScaledCoordinates, new: ScaledCoordinates, family: GaussianFamily
 ) -> Gaussians:
     """Convert θ to other coordinates of the same columns."""
     f = old.q / new.q

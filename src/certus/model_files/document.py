@@ -14,7 +14,7 @@ from typing import TypedDict, cast
 import numpy as np
 
 from ..exceptions import ModelFileError
-from .kinds import Table, name_of
+from .kinds import KindTable, name_of
 from .states import STATES
 from .values import Encoder, Json
 
@@ -24,7 +24,7 @@ MAX_LISTED_COLUMNS = 10_000
 
 
 class Summary(TypedDict):
-    """What people want to know of a file before they load it."""
+    """Summary of a file, for display before it is loaded."""
 
     model: str
     steps: list[str]
@@ -79,7 +79,7 @@ def _keeps_rows(step: object) -> bool:
 def _certificate_summary(certificate: object) -> dict[str, Json] | None:
     if certificate is None:
         return None
-    encoder = Encoder(Table())
+    encoder = Encoder(KindTable())
     names = ("status", "certified", "kind", "objective", "bound", "gap", "residual", "tol",
              "formula", "shape", "definition")  # fmt: skip
     return {name: encoder.encode(_plain(getattr(certificate, name)), name) for name in names}

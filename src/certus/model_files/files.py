@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..exceptions import ModelFileError
 from . import layout
 from .document import SCHEMA_VERSION, Summary, checked, summary_of
-from .kinds import Table, name_of
+from .kinds import KindTable, name_of
 from .layout import FilePath
 from .self_test import SelfTest, run, self_test_of
 from .values import Decoder, Encoder, Json
@@ -78,7 +78,7 @@ def to_bytes(model: object, table: Json = None) -> bytes:
 
 def _contents(model: object, table: Json) -> tuple[dict[str, str], layout.Arrays]:
     _require_model(model)
-    encoder = Encoder(Table())
+    encoder = Encoder(KindTable())
     encoded = encoder.encode(model, "")
     test = self_test_of(model)
     document = {
@@ -124,7 +124,7 @@ def load(path: FilePath) -> object:
 def read(path: FilePath) -> ModelFile:
     """``load``, with what the file says of the model."""
     document, arrays = _document(path)
-    decoder = Decoder(Table(), arrays)
+    decoder = Decoder(KindTable(), arrays)
     model, test = _decoded(decoder, document)
     if name_of(model) is None or not hasattr(model, "fit"):
         raise ModelFileError("its model is not an estimator")

@@ -29,10 +29,10 @@ MAX_DEGREE = 1000
 
 
 class Kind(Protocol):
-    """How objects of one class are kept."""
+    """Storage of the objects of one class."""
 
     def state_of(self, value: object, where: str) -> dict[str, object]:
-        """What is kept of an object."""
+        """Return the state of an object that a file stores."""
 
     def restore(self, state: dict[str, object]) -> object:
         """The object again."""
@@ -79,7 +79,7 @@ class Part:
         return state
 
     def _is_derived(self, name: str) -> bool:
-        """Is the attribute a cached property, or how the object prints itself?"""
+        """Whether the attribute is a cached property or only affects how the object is printed."""
         return name == "_typed" or isinstance(getattr(self.cls, name, None), cached_property)
 
     def restore(self, state: dict[str, object]) -> object:
@@ -108,7 +108,7 @@ class Estimator:
         return {PARAMETERS: kept_parameters, ATTRIBUTES: state}
 
     def _is_of_machine(self, parameter: str) -> bool:
-        """Is it about the machine that fits (workers, a cache on disk), not about the model?"""
+        """Whether a parameter concerns the machine (workers, a cache on disk), not the model."""
         return self.cls.__module__.startswith("sklearn.") and parameter in OF_MACHINE
 
     def restore(self, state: dict[str, object]) -> object:
@@ -131,7 +131,7 @@ class Estimator:
 
 
 def _has_plausible_degree(attributes: Mapping[str, object]) -> bool:
-    """Is the degree of a polynomial one whose columns can be made in reasonable time?"""
+    """Whether the columns of a polynomial of this degree can be made in reasonable time."""
     degrees = [attributes.get(name, 0) for name in ("_degree", "_max_degree", "_min_degree")]
     return all(type(degree) is int and 0 <= degree <= MAX_DEGREE for degree in degrees)
 
@@ -220,7 +220,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 
 @cache
 def _kind(name: str) -> Kind:
-    """How objects of the class with this public name are kept."""
+    """Return the storage of the class with this public name."""
     module, _, cls_name = name.rpartition(".")
     cls = getattr(import_module(module), cls_name)
     if name in RECORDS:
@@ -244,7 +244,7 @@ def _functions() -> dict[str, Callable[..., object]]:
     return {f.__name__: f for f in (schedules.constant, schedules.inverse, schedules.inverse_root)}
 
 
-class Table:
+class KindTable:
     """The table above, as the codec of values sees it."""
 
     def function_name(self, value: object) -> str | None:

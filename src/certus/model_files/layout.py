@@ -100,7 +100,7 @@ def _little_endian(name: str, array: np.ndarray) -> np.ndarray:
 
 
 class _Entry(NamedTuple):
-    """Where one array lies in the file."""
+    """Place of one array in the file."""
 
     name: str
     dtype: np.dtype

@@ -83,7 +83,7 @@ def _scaled(graph: Graph, X: str, step: object) -> str:
 
 
 def _is_identity(step: object) -> bool:
-    """Is it what a ColumnTransformer makes of "passthrough"?"""
+    """Whether it is what a ColumnTransformer makes of "passthrough"."""
     s = vars(step) if hasattr(step, "__dict__") else {}
     return type(step).__name__ == "FunctionTransformer" and s.get("func") is None
 

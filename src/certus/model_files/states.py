@@ -1,4 +1,4 @@
-"""What ``fit`` sets on each estimator of certus, and a model file keeps.
+"""Attributes that ``fit`` sets on each estimator of certus, and that a model file stores.
 
 A test fits every estimator and compares: nothing may be missing here. What can be made again (the
 index of a search) is not kept; ``__getstate__`` leaves it out, and ``__setstate__`` makes it.
@@ -6,7 +6,9 @@ index of a search) is not kept; ``__getstate__`` leaves it out, and ``__setstate
 
 from typing import NamedTuple
 
-COMMON = ("n_features_in_", "feature_names_in_", "certificate_", "_sklearn_output_config")
+COMMON_ATTRIBUTES = (
+    "n_features_in_", "feature_names_in_", "certificate_", "_sklearn_output_config",
+)  # fmt: skip
 LINEAR = ("coef_", "intercept_", "n_iter_", "solver_")
 CLASSES = ("classes_", "_constant")
 ELASTIC_NET = (*LINEAR, "dual_gap_", "l1_ratio", "sparse_coef_")
@@ -34,98 +36,98 @@ NCFS = (
 )  # fmt: skip
 
 
-class State(NamedTuple):
-    """Fitted attributes; ``rows``: does the model keep rows that it was fitted on?"""
+class FittedState(NamedTuple):
+    """Fitted attributes; ``rows``: whether the model stores rows that it was fitted on."""
 
     attributes: tuple[str, ...]
     rows: bool = False
 
 
-def _linear_model() -> dict[str, State]:
+def _linear_model() -> dict[str, FittedState]:
     classifier = (*LINEAR, *CLASSES)
     return {
-        "LinearRegression": State((*LINEAR, "rank_", "singular_", "condition_", "aliased_",
-                                   "_triangle")),
-        "Ridge": State(LINEAR),
-        "RidgeCV": State((*LINEAR, "alpha_", "best_score_", "cv_results_")),
-        "Lasso": State(ELASTIC_NET),
-        "ElasticNet": State(ELASTIC_NET),
-        "LassoCV": State(ELASTIC_NET_CV),
-        "ElasticNetCV": State((*ELASTIC_NET_CV, "l1_ratio_")),
-        "PenalizedRegressor": State(PENALIZED),
-        "PenalizedClassifier": State((*PENALIZED, *CLASSES)),
-        "LogisticRegression": State(classifier),
-        "LogisticRegressionCV": State((*classifier, "Cs_", "l1_ratios_", "coefs_paths_", "scores_",
-                                       "C_", "l1_ratio_")),
-        "FirthLogisticRegression": State(classifier),
-        "OrdinalRegression": State((*classifier, "thresholds_")),
+        "LinearRegression": FittedState((*LINEAR, "rank_", "singular_", "condition_", "aliased_",
+                                         "_triangle")),
+        "Ridge": FittedState(LINEAR),
+        "RidgeCV": FittedState((*LINEAR, "alpha_", "best_score_", "cv_results_")),
+        "Lasso": FittedState(ELASTIC_NET),
+        "ElasticNet": FittedState(ELASTIC_NET),
+        "LassoCV": FittedState(ELASTIC_NET_CV),
+        "ElasticNetCV": FittedState((*ELASTIC_NET_CV, "l1_ratio_")),
+        "PenalizedRegressor": FittedState(PENALIZED),
+        "PenalizedClassifier": FittedState((*PENALIZED, *CLASSES)),
+        "LogisticRegression": FittedState(classifier),
+        "LogisticRegressionCV": FittedState((*classifier, "Cs_", "l1_ratios_", "coefs_paths_",
+                                             "scores_", "C_", "l1_ratio_")),
+        "FirthLogisticRegression": FittedState(classifier),
+        "OrdinalRegression": FittedState((*classifier, "thresholds_")),
     }  # fmt: skip
 
 
-def _cluster() -> dict[str, State]:
+def _cluster() -> dict[str, FittedState]:
     return {
-        "KMeans": State((*CENTERS, "n_iter_", "restarts_", "_rose")),
-        "MiniBatchKMeans": State((*CENTERS, "n_iter_", "counts_", "n_steps_", "_means",
-                                  "_rows_since_reassignment")),
-        "BisectingKMeans": State((*CENTERS, "split_residuals_", "split_certified_", "tree_",
-                                  "_pairs", "_children")),
-        "AgglomerativeClustering": State((*TREE, "children_", "distances_",
-                                          "n_connected_components_"), rows=True),
-        "DivisiveClustering": State((*TREE, "divisive_coefficient_"), rows=True),
-        "VariableClustering": State(("tree_", "labels_", "n_clusters_", "representatives_",
-                                     "signs_", "center_", "spread_"), rows=True),
+        "KMeans": FittedState((*CENTERS, "n_iter_", "restarts_", "_rose")),
+        "MiniBatchKMeans": FittedState((*CENTERS, "n_iter_", "counts_", "n_steps_", "_means",
+                                        "_rows_since_reassignment")),
+        "BisectingKMeans": FittedState((*CENTERS, "split_residuals_", "split_certified_", "tree_",
+                                        "_pairs", "_children")),
+        "AgglomerativeClustering": FittedState((*TREE, "children_", "distances_",
+                                                "n_connected_components_"), rows=True),
+        "DivisiveClustering": FittedState((*TREE, "divisive_coefficient_"), rows=True),
+        "VariableClustering": FittedState(("tree_", "labels_", "n_clusters_", "representatives_",
+                                           "signs_", "center_", "spread_"), rows=True),
     }  # fmt: skip
 
 
-def _neighbors() -> dict[str, State]:
+def _neighbors() -> dict[str, FittedState]:
     classifier = (*NEIGHBORS, "classes_", "outputs_2d_")
     return {
-        "NearestNeighbors": State(NEIGHBORS, rows=True),
-        "KNeighborsClassifier": State(classifier, rows=True),
-        "KNeighborsRegressor": State(NEIGHBORS, rows=True),
-        "RadiusNeighborsClassifier": State((*classifier, "outlier_label_"), rows=True),
-        "RadiusNeighborsRegressor": State(NEIGHBORS, rows=True),
+        "NearestNeighbors": FittedState(NEIGHBORS, rows=True),
+        "KNeighborsClassifier": FittedState(classifier, rows=True),
+        "KNeighborsRegressor": FittedState(NEIGHBORS, rows=True),
+        "RadiusNeighborsClassifier": FittedState((*classifier, "outlier_label_"), rows=True),
+        "RadiusNeighborsRegressor": FittedState(NEIGHBORS, rows=True),
     }
 
 
-def _svm() -> dict[str, State]:
+def _svm() -> dict[str, FittedState]:
     return {
-        "LinearSVC": State((*LINEAR, *CLASSES, "dual_coef_")),
-        "LSSVC": State(KERNEL_CLASSIFIER, rows=True),
-        "LSSVCCV": State((*KERNEL_CLASSIFIER, "Cs_", "gammas_", "scores_", "best_score_", "C_"),
-                         rows=True),
-        "LSSVR": State((*KERNEL_MACHINE, "loo_r2_", "_flat"), rows=True),
-        "DensityWeightedLSSVC": State((*KERNEL_CLASSIFIER, "density_weights_"), rows=True),
-        "DensityWeightedSVC": State(
+        "LinearSVC": FittedState((*LINEAR, *CLASSES, "dual_coef_")),
+        "LSSVC": FittedState(KERNEL_CLASSIFIER, rows=True),
+        "LSSVCCV": FittedState((*KERNEL_CLASSIFIER, "Cs_", "gammas_", "scores_", "best_score_",
+                                "C_"), rows=True),
+        "LSSVR": FittedState((*KERNEL_MACHINE, "loo_r2_", "_flat"), rows=True),
+        "DensityWeightedLSSVC": FittedState((*KERNEL_CLASSIFIER, "density_weights_"), rows=True),
+        "DensityWeightedSVC": FittedState(
             ("classes_", "class_weight_", "density_weights_", "gamma_", "n_iter_", "fit_status_",
              "support_", "n_support_", "support_vectors_", "dual_coef_", "intercept_",
              "objective_"), rows=True),
     }  # fmt: skip
 
 
-def _others() -> dict[str, State]:
+def _others() -> dict[str, FittedState]:
     classifier = (*NCFS, "classes_", "_costs")
     return {
-        "feature_selection.NCFSClassifier": State(classifier, rows=True),
-        "feature_selection.NCFSClassifierCV": State(
+        "feature_selection.NCFSClassifier": FittedState(classifier, rows=True),
+        "feature_selection.NCFSClassifierCV": FittedState(
             (*classifier, "alphas_", "scores_", "n_selected_", "scores_without_columns_",
              "best_index_", "chosen_index_"), rows=True),
-        "feature_selection.NCFSRegressor": State((*NCFS, "epsilon_"), rows=True),
-        "metrics.PriorCorrectedClassifier": State(
+        "feature_selection.NCFSRegressor": FittedState((*NCFS, "epsilon_"), rows=True),
+        "metrics.PriorCorrectedClassifier": FittedState(
             ("estimator_", "classes_", "prevalence_", "trained_prevalence_", "threshold_")),
-        "preprocessing.GaussianBasis": State(("centers_", "widths_")),
-        "preprocessing.PolynomialBasis": State(("center_", "scale_", "_degree", "_raw")),
-        "preprocessing.SigmoidBasis": State(("centers_", "slopes_")),
+        "preprocessing.GaussianBasis": FittedState(("centers_", "widths_")),
+        "preprocessing.PolynomialBasis": FittedState(("center_", "scale_", "_degree", "_raw")),
+        "preprocessing.SigmoidBasis": FittedState(("centers_", "slopes_")),
     }  # fmt: skip
 
 
-def _states() -> dict[str, State]:
+def _states() -> dict[str, FittedState]:
     mixture = {
-        "GaussianMixture": State((*MIXTURE, "means_", "covariances_", "precisions_",
-                                  "precisions_cholesky_")),
-        "BernoulliMixture": State((*MIXTURE, "probabilities_")),
-        "PoissonMixture": State((*MIXTURE, "rates_")),
-        "MultinomialMixture": State((*MIXTURE, "probabilities_")),
+        "GaussianMixture": FittedState((*MIXTURE, "means_", "covariances_", "precisions_",
+                                        "precisions_cholesky_")),
+        "BernoulliMixture": FittedState((*MIXTURE, "probabilities_")),
+        "PoissonMixture": FittedState((*MIXTURE, "rates_")),
+        "MultinomialMixture": FittedState((*MIXTURE, "probabilities_")),
     }  # fmt: skip
     modules = {
         "linear_model": _linear_model(), "cluster": _cluster(), "mixture": mixture,
@@ -134,7 +136,7 @@ def _states() -> dict[str, State]:
     states = {f"{m}.{name}": state for m, rows in modules.items() for name, state in rows.items()}
     states |= _others()
     return {
-        f"certus.{name}": state._replace(attributes=(*COMMON, *state.attributes))
+        f"certus.{name}": state._replace(attributes=(*COMMON_ATTRIBUTES, *state.attributes))
         for name, state in states.items()
     }
 

@@ -1,4 +1,4 @@
-"""Rows that a model can be asked about, made without its data.
+"""Rows for which a model can predict, made without its data.
 
 Numbers are drawn from a fixed generator. A column of text takes the categories that the model's own
 encoder holds for it.
@@ -36,7 +36,7 @@ def candidates(model: object) -> Iterator[np.ndarray | Columns]:
 
 
 def _reads_by_name(model: object) -> bool:
-    """Does a ColumnTransformer come first, whose columns may be given by name?"""
+    """Whether the first step is a ColumnTransformer, whose columns may be given by name."""
     while type(model).__name__ == "Pipeline":
         model = getattr(model, "steps")[0][1]  # noqa: B009
     return type(model).__name__ == "ColumnTransformer"

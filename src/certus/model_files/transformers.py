@@ -1,11 +1,11 @@
-"""What scikit-learn's transformers and containers set in ``fit``, and a model file keeps.
+"""Attributes that ``fit`` of scikit-learn's transformers sets, and that a model file stores.
 
 Some of these attributes are private: another version of scikit-learn may name them differently. A
 file states the version it was written with, and its self-test says on loading whether the model
 still answers as it did.
 """
 
-COMMON = ("n_features_in_", "feature_names_in_", "_sklearn_output_config")
+COMMON_ATTRIBUTES = ("n_features_in_", "feature_names_in_", "_sklearn_output_config")
 ENCODER = (
     "categories_", "_infrequent_enabled", "_infrequent_indices", "_default_to_infrequent_mappings",
 )  # fmt: skip
@@ -34,4 +34,6 @@ _TRANSFORMERS: dict[str, tuple[str, ...]] = {
     "sklearn.pipeline.Pipeline": (),
 }  # fmt: skip
 
-TRANSFORMERS = {name: (*COMMON, *attributes) for name, attributes in _TRANSFORMERS.items()}
+TRANSFORMERS = {
+    name: (*COMMON_ATTRIBUTES, *attributes) for name, attributes in _TRANSFORMERS.items()
+}

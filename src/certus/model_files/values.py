@@ -32,7 +32,7 @@ from .layout import DTYPES, NAMES, Arrays
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 NON_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
-SPARSE = {
+SPARSE_CLASSES = {
     ("csr", True): sp.csr_array, ("csc", True): sp.csc_array,
     ("csr", False): sp.csr_matrix, ("csc", False): sp.csc_matrix,
 }  # fmt: skip
@@ -247,11 +247,11 @@ class Decoder:
 
     def _sparse(self, content: Json) -> sp.sparray:
         kind, is_array, shape, *parts = _items(content, 6)
-        if not isinstance(kind, str) or (kind, is_array) not in SPARSE:
+        if not isinstance(kind, str) or (kind, is_array) not in SPARSE_CLASSES:
             raise ModelFileError(f"a sparse matrix in the format {kind!r}")
         data, indices, indptr = (self.decode(part) for part in parts)
         try:
-            matrix = SPARSE[kind, bool(is_array)](
+            matrix = SPARSE_CLASSES[kind, bool(is_array)](
                 (data, indices, indptr), shape=tuple(_items(shape, 2))
             )
             matrix.check_format(full_check=True)

@@ -21,7 +21,7 @@ LOO_VARIANCE_FACTOR = 2.0  # 0.8 to 2.4; most for k = 1 to 5
 BOOTSTRAP_VARIANCE_FACTOR = 2.5  # 1.1 to 2.7
 
 
-class Average(NamedTuple):
+class AverageLoss(NamedTuple):
     """Mean loss with its standard error and interval, for each k."""
 
     error: np.ndarray
@@ -66,7 +66,7 @@ class RowAverage:
             variance = f * n / (n - 1) * np.maximum(spread, 0) / S**2
         return np.sqrt(variance.sum(axis=0)) / nonempty.sum()
 
-    def average(self, confidence: float, f: float, *, counts: bool, most: float) -> Average:
+    def average(self, confidence: float, f: float, *, counts: bool, most: float) -> AverageLoss:
         """Return mean, standard error and interval.
 
         ``counts``: the losses are 0 or 1 with equal weights; ``most``: the largest possible loss.
@@ -78,15 +78,15 @@ class RowAverage:
         else:
             half = norm.ppf((1 + confidence) / 2) * np.where(np.isnan(se), np.inf, se)
             intervals = np.stack([error - half, error + half], axis=1)
-        return Average(error, se, np.clip(intervals, 0, most))
+        return AverageLoss(error, se, np.clip(intervals, 0, most))
 
 
-def average_of_folds(means: np.ndarray, confidence: float, most: float) -> Average:
+def average_of_folds(means: np.ndarray, confidence: float, most: float) -> AverageLoss:
     """Return the mean of (folds, len(ks)) means over folds, with the error from their spread."""
     folds = len(means)
     error, se = means.mean(axis=0), means.std(axis=0, ddof=1) / np.sqrt(folds)
     half = t.ppf((1 + confidence) / 2, folds - 1) * se
-    return Average(error, se, np.clip(np.stack([error - half, error + half], axis=1), 0, most))
+    return AverageLoss(error, se, np.clip(np.stack([error - half, error + half], axis=1), 0, most))
 
 
 def check_share(name: str, value: float) -> float:

@@ -20,7 +20,7 @@ from ..runtime.config import effective_threads
 from ..runtime.user_frame import warn_user
 from ..solvers.neighbors.index import DenseIndex
 from ..solvers.neighbors.lists import Index
-from ..solvers.neighbors.precomputed import Precomputed
+from ..solvers.neighbors.precomputed import PrecomputedIndex
 from ..solvers.neighbors.present import PresentRows
 from ..solvers.neighbors.sparse import SparseIndex
 from ._input import read_distances, read_mixed_for_fit, read_mixed_queries, read_rows
@@ -84,7 +84,7 @@ class NeighborsModel(MultiOutputMixin, CertifiedEstimator):
     def _index_of(self, X: Any) -> Index:
         distance, threads = self._distance, effective_threads(self.n_jobs)
         if distance is None:
-            return Precomputed(X)
+            return PrecomputedIndex(X)
         if isinstance(X, CSR):
             return SparseIndex(X, distance, threads)
         if distance.embedded_metric is None:

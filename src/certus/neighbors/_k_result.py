@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..text.format import count, listed, number, printable
-from ..text.table import Table
+from ..text.table import ResultTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,8 +105,8 @@ class KResult:
             "high": float(high),
         }
 
-    def table(self) -> Table:
-        """Return a ``Table`` with a row for each k, to print or to convert (``to_polars``)."""
+    def table(self) -> ResultTable:
+        """Table with a row for each k, to print or to convert (``to_polars``)."""
         columns = {
             "k": self.ks,
             SCORING_NAMES[self.scoring]: self.error,
@@ -115,7 +115,9 @@ class KResult:
             "high": self.intervals[:, 1],
         }
         title = f"{SCORING_NAMES[self.scoring].capitalize()} on {METHOD_PHRASES[self.method]}, "
-        return Table(columns, title=title + count(self.n, "row"), notes=self.advice.splitlines())
+        return ResultTable(
+            columns, title=title + count(self.n, "row"), notes=self.advice.splitlines()
+        )
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row for each k."""

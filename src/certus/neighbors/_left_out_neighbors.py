@@ -20,7 +20,7 @@ from ..data.validation import positive_whole
 from ..runtime.config import effective_threads
 from ..solvers.neighbors.index import DenseIndex
 from ..solvers.neighbors.lists import Index
-from ..solvers.neighbors.precomputed import Precomputed
+from ..solvers.neighbors.precomputed import PrecomputedIndex
 from ._base import METRICS_WITH_MISSING
 from ._input import read_distances, read_rows
 from ._metric import distance_of, effective_metric
@@ -83,7 +83,7 @@ class NeighborSearch:
         self.given = isinstance(metric, str) and metric == "precomputed"
         self.index: Index
         if self.given:
-            self.index = Precomputed(X)
+            self.index = PrecomputedIndex(X)
         else:
             train = X if rows is None else X[rows]
             p = None if "p" in (metric_params or {}) else 2

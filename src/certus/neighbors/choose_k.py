@@ -22,7 +22,7 @@ from ..text.format import count
 from ._averages import (
     BOOTSTRAP_VARIANCE_FACTOR,
     LOO_VARIANCE_FACTOR,
-    Average,
+    AverageLoss,
     average_of_folds,
     check_share,
 )
@@ -126,7 +126,7 @@ def choose_k(
     possible = REGRESSION_SCORINGS if labels is None else CLASSIFICATION_SCORINGS
     scoring = one_of("scoring", scoring or possible[0], possible)
     weights, confidence = checked_weights(weights), check_share("confidence", confidence)
-    resampling = _Resampling.from_method(
+    resampling = _LeftOutRows.from_method(
         method, X, y, task, positive_whole("n_resamples", n_resamples)
     )
     ks = _numbers_of_neighbours(ks, n, resampling)
@@ -201,7 +201,7 @@ def _without_absent(
     return X[present][:, columns], y[present], s[present], method
 
 
-def _numbers_of_neighbours(ks: object, n: int, resampling: "_Resampling") -> np.ndarray:
+def _numbers_of_neighbours(ks: object, n: int, resampling: "_LeftOutRows") -> np.ndarray:
     if ks is None:
         most = max(MIN_DEFAULT_LARGEST_K, min(MAX_DEFAULT_LARGEST_K, math.ceil(2 * math.sqrt(n))))
         return np.arange(1, min(resampling.largest, most) + 1)
@@ -224,7 +224,7 @@ def _numbers_of_neighbours(ks: object, n: int, resampling: "_Resampling") -> np.
 
 
 @dataclass(frozen=True, eq=False)
-class _Resampling:
+class _LeftOutRows:
     """A method of leaving rows out."""
 
     method: str
@@ -237,7 +237,7 @@ class _Resampling:
     @classmethod
     def from_method(
         cls, method: object, X: np.ndarray, y: np.ndarray, task: str, B: int
-    ) -> "_Resampling":
+    ) -> "_LeftOutRows":
         n = len(X)
         if n < 2:
             raise ValueError(f"X has {count(n, 'row')}: leaving one out needs at least 2")
@@ -259,7 +259,7 @@ class _Resampling:
 
     def run(
         self, problem: LeftOutProblem, confidence: float, random_state: Seed, unweighted: bool
-    ) -> tuple[Average, np.ndarray | None, int]:
+    ) -> tuple[AverageLoss, np.ndarray | None, int]:
         """Return (average, best k of each resample, number of rows with another at distance 0)."""
         scoring = problem.losses.scoring
         most = {"error": 1.0, "balanced_error": 1.0, "brier": 2.0}.get(scoring, math.inf)

@@ -42,7 +42,7 @@ class ConvergenceDisplay:
     line_ : Line2D
         The objective.
     bound_ : Line2D or None
-        The best bound so far; None where the solver told none.
+        The best bound so far; None if the solver reports none.
     gap_ : PolyCollection or None
         The shaded gap.
     lines_ : dict of str to Line2D
@@ -144,10 +144,10 @@ class ConvergenceDisplay:
         """
         certificates = {name: model.certificate_ for name, model in models.items()}
         _require_one_problem(certificates)
-        told = [c.bound for c in certificates.values() if c.bound is not None]
+        bounds = [c.bound for c in certificates.values() if c.bound is not None]
         sign = -1 if any(c.maximised for c in certificates.values()) else 1
         least = min(sign * c.objective for c in certificates.values())
-        best = min(max(told, default=least), least)
+        best = min(max(bounds, default=least), least)
         floor = max(1e-16 * abs(best), 1e-300)  # nothing smaller can be drawn or known
         traces = {
             name: c.trace or [(1, 0.0, c.objective, None)] for name, c in certificates.items()
@@ -196,13 +196,13 @@ def _along(trace: Sequence[Any], x: str) -> list[float]:
 def _best_bounds(trace: Sequence[Any]) -> list[float | None]:
     """A bound that held once holds for good: the largest so far."""
     best: float | None = None
-    found: list[float | None] = []
+    bounds: list[float | None] = []
     for point in trace:
-        told = point[3]
-        if told is not None:
-            best = float(told) if best is None else max(best, float(told))
-        found.append(best)
-    return found
+        bound = point[3]
+        if bound is not None:
+            best = float(bound) if best is None else max(best, float(bound))
+        bounds.append(best)
+    return bounds
 
 
 def _keep_first_bounds_from_flattening_the_rest(ax: "Axes", f: list[float]) -> None:

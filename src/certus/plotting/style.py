@@ -1,4 +1,4 @@
-"""One look for all pictures: safe for colour-blind eyes and for grey paper, legible at 600 px.
+"""Common style of all plots: safe for colour-blind readers and in grey, legible at 600 px.
 
 The i-th curve has the i-th colour *and* line style *and* marker, so that no meaning rests on colour
 alone. A picture is drawn inside ``style()``; the person's own rcParams stay as they were.

@@ -62,7 +62,7 @@ def config_context(**settings: Any) -> Iterator[None]:
 def _cores() -> int:
     from joblib import cpu_count
 
-    # joblib's workers and schedulers say through OMP_NUM_THREADS what share of the cores is ours
+    # joblib's workers and schedulers limit our share of the cores by OMP_NUM_THREADS
     limit = os.environ.get("OMP_NUM_THREADS", "")
     cores: int = cpu_count()
     return min(cores, int(limit)) if limit.isdigit() and int(limit) > 0 else cores

@@ -29,7 +29,7 @@ HELPER_START_SECONDS = 0.01  # a free helper joins in about 1e-4; afterwards the
 LISTEN_ENTRIES, LISTEN_SIDE = 1 << 18, 256  # of rows on which a factorisation takes 5 ms
 SINGLE_THREADED_WORK = 1 << 16  # multiplications that OpenBLAS does on one thread in any case
 
-# how long certificates may take to prove in this context; None: as long as they do
+# seconds that a proof may take in this context; None: unlimited
 proof_seconds: ContextVar[float | None] = ContextVar("proof_seconds", default=None)
 
 
@@ -41,8 +41,8 @@ class _BlasLimiter:
         self.held: dict[int, int] = {}  # entries of each thread
         self.limited = False
         self.libraries: list[Any] | None = None
-        self.modules = 0  # how many were loaded when libraries were looked for
-        self.compiled: set[str] = set()  # and those of them that are machine code
+        self.modules = 0  # loaded at the last search for libraries
+        self.compiled: set[str] = set()  # paths of the compiled ones among them
         self.before: list[int] = []
 
     @property
@@ -85,12 +85,12 @@ class _BlasLimiter:
     def _set(self, counts: list[int]) -> None:
         for library, count in zip(self.libraries or [], counts, strict=True):
             # threadpoolctl lets only the thread that set a limit lift it, but the last thread to
-            # leave need not be the first that came; the counting here takes the place of that rule
+            # leave need not be the first that entered, so entries are counted here instead
             setter = getattr(library, "_real_set_num_threads", library.set_num_threads)
             setter(count)
 
     def _more_is_loaded(self) -> bool:
-        """Has a compiled module come in since, which may have brought a BLAS of its own?"""
+        """Whether a compiled module was loaded since, which may bring its own BLAS."""
         if len(sys.modules) == self.modules:
             return False
         self.modules, before = len(sys.modules), self.compiled
@@ -102,7 +102,7 @@ class _BlasLimiter:
         return not self.compiled <= before
 
     def for_work(self, shape: tuple[int, int]) -> Any:
-        """This limiter where BLAS would use threads of its own; nothing for tiny arrays.
+        """Return this limiter if BLAS would use its own threads; a null context for tiny arrays.
 
         The bits of a product depend on how many threads share it.
         """
@@ -110,7 +110,7 @@ class _BlasLimiter:
         return nullcontext() if n * p * min(n, p) < SINGLE_THREADED_WORK else self
 
     def forget(self) -> None:
-        """In a forked child the threads that had entered are gone: restore, and count anew."""
+        """Restore the limit in a forked child, where the threads that had entered are gone."""
         if self.entries > 0:
             self.held.clear()
             self._set(self.before)
@@ -145,7 +145,7 @@ def _after_fork_in_child() -> None:
     blas_limiter.forget()
     _after_fork_in_parent()
     _helpers = Helpers()  # the threads of the old ones are the parent's
-    _current.run = None  # and so is the run that somebody forked in
+    _current.run = None  # the run that forked is the parent's too
 
 
 if hasattr(os, "register_at_fork"):
@@ -157,11 +157,11 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Stopped(Exception):
-    """Another thread's error, or Ctrl-C, made the work on this block useless."""
+    """Raised in a task whose run was stopped by another thread's error or by Ctrl-C."""
 
 
 class OutOfTime(Exception):
-    """A call took longer than its caller waits."""
+    """Raised if a call takes longer than its caller allows."""
 
 
 class _Current(threading.local):
@@ -174,7 +174,7 @@ _current = _Current()
 
 
 def give_up_if_stopped() -> None:
-    """To be called between the parts of a block that takes longer than people wait."""
+    """Raise if the run was stopped; call it between the parts of a block that takes seconds."""
     run = _current.run
     if run is not None and run.is_stopped():
         raise _Stopped
@@ -189,7 +189,7 @@ class _SharedRun:
         self.taking = threading.Lock()
         self.stopped = False
         self.errors: dict[int, BaseException] = {}
-        self.outer = _current.run  # the run that one of whose tasks this is
+        self.outer = _current.run  # the run that contains this one, if nested
         # each helper in a copy of the caller's context: its settings and NumPy's error state
         self.context = copy_context()
         self.places = places
@@ -233,7 +233,7 @@ class _SharedRun:
             self.left.put(None)
 
     def wait(self, seconds: float) -> bool:
-        """Wait until a helper leaves, or for some seconds. Did one leave?"""
+        """Wait until a helper leaves, at most some seconds; return whether one left."""
         try:
             self.left.get(timeout=seconds)
         except Empty:
@@ -262,19 +262,19 @@ def run_on_threads(task: Callable[[int], None], count: int, threads: int) -> Non
             if nested or not (run.wait(HELPER_START_SECONDS) or helpers.at_work(run)):
                 run.work()
                 helpers.withdraw(run)
-            # in short waits: some libraries (polars) install a handler of Ctrl-C that lets a long
-            # one go on
+            # in short waits: some libraries (polars) install a handler of Ctrl-C that does not
+            # interrupt a long one
             while helpers.at_work(run):
                 run.wait(INTERRUPT_POLL_SECONDS)
         finally:
-            _current.run = run.outer  # also if Ctrl-C came while ``work`` put it back
+            _current.run = run.outer  # Ctrl-C may have kept ``work`` from it
             run.stopped = True
             helpers.withdraw(run)
-            while helpers.at_work(run):  # nobody may still write when the caller goes on
+            while helpers.at_work(run):  # no helper may write after the return
                 run.wait(INTERRUPT_POLL_SECONDS)
     if run.errors:
         try:
-            # of several that of the first task, but Ctrl-C before all
+            # Ctrl-C first, else the error of the first task
             raise min(run.errors.items(), key=lambda e: (isinstance(e[1], Exception), e[0]))[1]
         finally:
             run.errors.clear()  # their tracebacks refer to this frame
@@ -282,7 +282,7 @@ def run_on_threads(task: Callable[[int], None], count: int, threads: int) -> Non
 
 
 def interruptible(function: Callable[..., Result], *args: Any) -> Result:
-    """``function(*args)``, on a thread of its own while the main thread listens for Ctrl-C.
+    """Call ``function(*args)`` on its own thread while the main thread handles Ctrl-C.
 
     For long calls of compiled code. After Ctrl-C the caller does not wait: the thread ends at its
     next ``give_up_if_stopped`` or when it is done, and its result is dropped, so it must not write
@@ -345,7 +345,7 @@ def _listen(answer: "SimpleQueue[tuple[bool, Any]]", deadline: float) -> tuple[b
 
 
 def long_enough_to_listen(shape: tuple[int, int]) -> bool:
-    """Does dense algebra on rows of this shape take longer than a few milliseconds?
+    """Whether dense algebra on rows of this shape takes longer than a few milliseconds.
 
     A thread of its own costs 1e-4 s.
     """

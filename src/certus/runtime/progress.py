@@ -69,12 +69,12 @@ class FitMonitor:
         self.trace: list[TracePoint] = []
         self.stopped: str | None = None  # by whom, and when
         self.best: Any = None
-        self.last: Any = None  # parameters of the step before, where callbacks ask for them
+        self.last: Any = None  # parameters of the previous step, if callbacks request them
         self.least = float("inf")  # objective, of its sign
         self.sign = 1
         self.attributes: Callable[[Any], dict[str, Any]] | None = None
         self.certify: Callable[[], Certificate] | None = None
-        self.parts = 0  # fits that came before the one that is kept
+        self.parts = 0  # preliminary fits, before the one that is kept
         self.so_far: InterruptedModel | None = None
         self.started = time.perf_counter()
 

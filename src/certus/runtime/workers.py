@@ -63,7 +63,7 @@ class Helpers:
             return run.helpers
 
     def _start(self) -> bool:
-        # daemons: an interpreter that ends does not wait for a computation nobody wants
+        # daemons, so that an interpreter that ends does not wait for them
         thread = threading.Thread(target=self._help, name=f"certus_{self.started}", daemon=True)
         self.started += 1
         try:
@@ -80,7 +80,7 @@ class Helpers:
                 self.wake.get()
                 continue
             run.join()
-            del run  # an idle thread keeps nobody's data alive
+            del run  # an idle thread must not keep data alive
 
     def _next(self) -> Run | None:
         with self.lock:

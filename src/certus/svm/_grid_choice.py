@@ -9,7 +9,7 @@ import numpy as np
 from ..data.rows import Rows
 from ..solvers.lssvm import GridPoint
 from ..text.format import count
-from ..text.table import Table
+from ..text.table import ResultTable
 from ._kernels import KERNELS_WITH_GAMMA, gamma_of
 from ._left_out_scores import name_of_score
 
@@ -96,7 +96,7 @@ class BestOfGrid:
         )
 
 
-def table_of(model: "LSSVCCV") -> Table:
+def table_of(model: "LSSVCCV") -> ResultTable:
     """Return a table with a row for each γ and its best C."""
     at = np.array([best_of(row[None])[1] for row in _with_scores(model.scores_)])
     score, g = name_of_score(model.scoring), best_of(model.scores_)[0]
@@ -111,7 +111,7 @@ def table_of(model: "LSSVCCV") -> Table:
         f"{score.capitalize()} of rows left out one at a time, for "
         f"{count(len(model.gammas_), 'value')} of gamma and {len(model.Cs_)} of C"
     )
-    return Table(columns, title=title, notes=notes_on(model))
+    return ResultTable(columns, title=title, notes=notes_on(model))
 
 
 def _with_scores(scores: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from ..data.validation import boolean, data_for_classification, memory_for_kerne
 from ..runtime.progress import monitored
 from ..solvers.lssvm import Kernel, LSSVMFit, grid
 from ..text.format import count, number
-from ..text.table import Table
+from ..text.table import ResultTable
 from ._classes import LeastSquaresClassifier, codes, signs
 from ._grid_choice import C_RANGE, BestOfGrid, best_of, gammas_of, table_of, values_of
 from ._kernels import KernelOrName, check_kernel, kernel_of
@@ -212,8 +212,8 @@ class LSSVCCV(LeastSquaresClassifier):
         self._set_accuracy(rows)
         return {"scores_": best.scores.copy(), "best_score_": best.score, "C_": C}
 
-    def table(self) -> Table:
-        """Return a ``Table`` of the best C for each γ and its score, to print or to convert."""
+    def table(self) -> ResultTable:
+        """Table of the best C for each γ and its score, to print or to convert."""
         check_is_fitted(self)
         return table_of(self)
 

@@ -23,7 +23,7 @@ ID_NAME = re.compile(
     r"(^|[_\s.-])(?i:id|ids|uuid|guid|key|index|rowid|row|nr|no)$|^(?i:unnamed|id[_\s.-])"
     r"|[a-z](Id|ID)$|^(?i:column_1)$"
 )
-USED = ("number", "category", "truth")
+MODEL_ROLES = ("number", "category", "truth")
 LOOKS_LIKE_ID = "all values differ: it looks like an id"
 
 
@@ -41,7 +41,7 @@ class Column(NamedTuple):
     @property
     def is_used(self) -> bool:
         """Does a model use the column?"""
-        return self.role in USED
+        return self.role in MODEL_ROLES
 
 
 class _Content(NamedTuple):
@@ -74,7 +74,7 @@ def described(name: str, column: Converted, role: str | None = None) -> Column:
         content, note = _values_counted(values), ""
         looks = _role_of_values(name, values, content)
     found, reason = looks
-    if role in USED and found != "nested" and is_number == (role == "number"):
+    if role in MODEL_ROLES and found != "nested" and is_number == (role == "number"):
         found, reason = role, ""
     notes = filter(None, (column.note, note, reason))
     return Column(name, found, content.n_missing, content.n_distinct, content.examples,

@@ -12,11 +12,11 @@ from ..exceptions import TableError
 from .formats import (
     CODE,
     CURRENCY,
-    INFINITE,
+    INFINITY,
     MISSING,
     MISSING_NUMBERS,
     PERCENT,
-    WHOLE,
+    WHOLE_NUMBER,
     NumberStyle,
     styles_for,
 )
@@ -84,7 +84,7 @@ def _numbers(
     is_number = matches(cells, style.pattern)
     n_numbers, n_cells = n_true(is_number), len(cells) - cells.null_count
     if n_numbers < n_cells:
-        n_numbers_or_infinite = n_true(pc.or_(is_number, matches(cells, INFINITE)))
+        n_numbers_or_infinite = n_true(pc.or_(is_number, matches(cells, INFINITY)))
         if n_numbers_or_infinite < n_cells:
             return None
     if not n_numbers and role != "number":
@@ -96,7 +96,7 @@ def _numbers(
         plain = pc.replace_substring(plain, ",", ".")
     if style.separators:
         plain = pc.replace_substring(plain, "−", "-")
-    if n_numbers and n_true(matches(plain, WHOLE)) == n_cells:
+    if n_numbers and n_true(matches(plain, WHOLE_NUMBER)) == n_cells:
         if role != "number" and n_true(matches(cells, CODE)):
             return None
         return pc.cast(pc.utf8_ltrim(plain, "+"), pa.int64())
@@ -154,7 +154,7 @@ def _is_number(cells: "pa.ChunkedArray", decimal: str) -> "pa.ChunkedArray":
     plain, grouped = styles_for(decimal)[:2]
     return pc.or_(
         pc.or_(matches(cells, plain.pattern), matches(cells, grouped.pattern)),
-        matches(cells, INFINITE),
+        matches(cells, INFINITY),
     )
 
 

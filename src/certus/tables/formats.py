@@ -19,9 +19,9 @@ MISSING_NUMBERS = (  # in a column of numbers; elsewhere such a text is a catego
     "#NULL!",
 )  # fmt: skip
 
-WHOLE = r"[+-]?\d{1,18}"  # fits in 64 bits
+WHOLE_NUMBER = r"[+-]?\d{1,18}"  # fits in 64 bits
 CODE = r"(0\d+|[+-]?\d{19,})"  # 007; or more digits than a number keeps
-INFINITE = r"[+-]?(?i:inf|infinity)"
+INFINITY = r"[+-]?(?i:inf|infinity)"
 EXPONENT = r"([eE][+-]?\d+)?"
 SPACES = " '’\u00a0\u202f"  # between groups of three digits, besides a point or a comma
 

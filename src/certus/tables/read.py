@@ -28,7 +28,7 @@ MAGIC = {
     b"\xff\xff\xff\xff": "Arrow stream",
 }  # fmt: skip
 SAVE_AS_CSV = "save the sheet as CSV"
-REFUSED = {
+REFUSED_MAGIC = {
     b"PK\x03\x04": f"an Excel file or another zip archive: {SAVE_AS_CSV}, or unpack it",
     b"\xd0\xcf\x11\xe0": f"an old Excel file: {SAVE_AS_CSV}",
     b"%PDF": "a PDF: export the table as CSV",
@@ -79,7 +79,7 @@ def read_table(
     with _opened(source) as (name, stream):
         head = stream.read(HEAD_BYTES)
         stream.seek(0)
-        for magic, what in REFUSED.items():
+        for magic, what in REFUSED_MAGIC.items():
             if head.startswith(magic):
                 raise TableError(f"{name} is {what}")
         kind = next((k for magic, k in MAGIC.items() if head.startswith(magic)), "CSV")

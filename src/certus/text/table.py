@@ -10,13 +10,13 @@ import numpy as np
 
 from .format import number, printable
 
-WIDTH = 80  # characters of a terminal that everybody has
-NUMBER = 9  # … of a number: -1.23e-10
-NAME = 8  # … that are left of a name at least
-GAP = 2
+WIDTH = 80  # characters, of the narrowest terminals in use
+NUMBER_WIDTH = 9  # characters of a number: -1.23e-10
+MIN_NAME_WIDTH = 8  # characters that remain of a shortened name
+COLUMN_GAP = 2
 
 
-class Table:
+class ResultTable:
     """Columns of equal length; the first ``keys`` of them name the rows.
 
     Parameters
@@ -29,7 +29,7 @@ class Table:
 
     Examples
     --------
-    >>> table = Table({"name": ["a", "b"], "value": [1.5, float("nan")]}, title="Two numbers")
+    >>> table = ResultTable({"name": ["a", "b"], "value": [1.5, float("nan")]}, title="Two numbers")
     >>> print(table)
     Two numbers
     name  value
@@ -81,17 +81,17 @@ class Table:
     def __str__(self) -> str:
         cells = [_column(name, values) for name, values in self._columns.items()]
         widths = [max(map(len, column)) for column in cells]
-        over = sum(widths) + GAP * (len(widths) - 1) - WIDTH
+        over = sum(widths) + COLUMN_GAP * (len(widths) - 1) - WIDTH
         if over > 0 and self.keys:  # long names give way, numbers do not
             longest = max(range(self.keys), key=widths.__getitem__)
-            widths[longest] = max(NAME, widths[longest] - over)
+            widths[longest] = max(MIN_NAME_WIDTH, widths[longest] - over)
         lines = _wrapped(self.title)
         for row in zip(*cells, strict=True):
             text = [
                 f"{_short(cell, width):<{width}}" if j < self.keys else f"{cell:>{width}}"
                 for j, (cell, width) in enumerate(zip(row, widths, strict=True))
             ]
-            lines.append((" " * GAP).join(text).rstrip())
+            lines.append((" " * COLUMN_GAP).join(text).rstrip())
         for note in self.notes:
             lines += _wrapped(note)
         return printable("\n".join(lines))
@@ -139,18 +139,18 @@ def _cell(value: object) -> str:
     if value != value:
         return "–"
     text = number(value, 5)
-    if len(text) > NUMBER and abs(value) < np.inf:
+    if len(text) > NUMBER_WIDTH and abs(value) < np.inf:
         mantissa, exponent = f"{value:.2e}".split("e")
         text = f"{mantissa}e{int(exponent)}"
     return text
 
 
 def _wrapped(text: str) -> list[str]:
-    return wrap(text, WIDTH, subsequent_indent=" " * GAP, break_long_words=False)
+    return wrap(text, WIDTH, subsequent_indent=" " * COLUMN_GAP, break_long_words=False)
 
 
 def _clean(text: str) -> str:
-    """A name on one line, whatever characters it contains."""
+    """Return a name on one line, with unprintable characters replaced."""
     return "".join(c if c.isprintable() else " " for c in text)
 
 

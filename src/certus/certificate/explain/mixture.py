@@ -128,7 +128,7 @@ def _step(c: "Certificate") -> str:
 
 
 def _collapse_remedy(c: "Certificate") -> str:
-    """What keeps the covariance of a collapsed component from 0, and the consequence."""
+    """Return what keeps the covariance of a collapsed component from 0, and the consequence."""
     if c.parameters.get("added"):
         by = f"reg_covar={c.parameters['added']:g} alone holds it up"
     elif c.parameters["epsilon"]:

@@ -21,7 +21,7 @@ class _SeparationText(NamedTuple):
 
 
 def separates(c: "Certificate") -> str:
-    """What separates the classes, on one line."""
+    """Return what separates the classes, on one line."""
     text = _text_of(c).separates
     return text[0].lower() + text[1:]
 

@@ -83,7 +83,7 @@ def _problems(c: "Certificate") -> list[PageCall]:
 
 
 def _function(c: "Certificate") -> str | None:
-    """Why a model with a function of the user's cannot be exported; None without one."""
+    """Return why a model with a user's function cannot be exported; None if it has none."""
     votes = c.parameters.get("votes") or {}
     for name, value in {**c.parameters, "weights": votes.get("weights")}.items():
         if callable(value):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...definitions.terms.likelihoods.firth import Firth
-from ...definitions.terms.likelihoods.multinomial import Multinomial
-from ...definitions.terms.targets import Classes, Column
+from ...definitions.terms.likelihoods.multinomial import MultinomialLikelihood
+from ...definitions.terms.targets import Classes, TargetColumn
 from .problem import PageCall
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def inference(fit: "Inference") -> Iterator[PageCall]:
     covariances = np.reshape(fit.covariance, (-1, m, m))
     alphas = np.broadcast_to(np.ravel(fit.alpha), len(covariances))
     for k, covariance in enumerate(covariances):
-        yield PageCall("inference", Column(k), {
+        yield PageCall("inference", TargetColumn(k), {
             "covariance": covariance, "cov": fit.cov, "alpha": float(alphas[k]),
             "fit_intercept": fit.fit_intercept,
         })  # fmt: skip
@@ -41,7 +41,7 @@ def profile_intervals(
 
     ``firth``: by Firth's penalised likelihood, as for ``FirthInference``.
     """
-    likelihood = Firth() if firth else Multinomial()
+    likelihood = Firth() if firth else MultinomialLikelihood()
     return PageCall("profile_intervals", Classes(), {
         "coef": fit.coef.T, "low": low, "high": high, "level": level, "likelihood": likelihood,
         "fit_intercept": fit.fit_intercept,

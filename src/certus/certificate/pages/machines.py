@@ -7,14 +7,14 @@ import numpy as np
 from ...audit import Labels
 from ...definitions.terms import kernels
 from ...definitions.terms.density_weights import DensityWeights
-from ...definitions.terms.targets import Classes, Columns, SignColumns
+from ...definitions.terms.targets import Classes, SignColumns, TargetColumns
 from ..parameters import Parameters
 from .problem import PageCall
 
 
 def lssvm(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
     """Yield one problem: all columns of β share the kernel."""
-    targets = Columns() if labels is None else SignColumns(_class_weights(p))
+    targets = TargetColumns() if labels is None else SignColumns(_class_weights(p))
     arguments = {**_machine(p), "fit_intercept": p["fit_intercept"]}
     yield PageCall("lssvm", targets, arguments)
 
@@ -54,7 +54,11 @@ def _kernel(p: Parameters) -> tuple[object, ...]:
             return kernels.Sigmoid(gamma, p["coef0"])
         case "laplacian":
             return kernels.Laplacian(float(gamma))
-    other = {"linear": kernels.Linear, "cosine": kernels.Cosine, "precomputed": kernels.Precomputed}
+    other = {
+        "linear": kernels.Linear,
+        "cosine": kernels.CosineKernel,
+        "precomputed": kernels.PrecomputedKernel,
+    }
     return other[name]()
 
 

@@ -8,7 +8,7 @@ from ...audit import Labels
 from ...definitions.terms import distances as terms
 from ...definitions.terms import linkages
 from ...definitions.terms import ncfs as ncfs_terms
-from ...definitions.terms.targets import Column, Columns, NoTargets
+from ...definitions.terms.targets import NoTargets, TargetColumn, TargetColumns
 from ..parameters import Parameters
 from .problem import PageCall
 
@@ -86,7 +86,7 @@ def neighbors(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
         "classes": None if names is None else [len(classes) for classes in names],
         "probabilities": votes.get("probabilities"),
     }  # fmt: skip
-    yield PageCall("neighbors", Columns(), arguments)
+    yield PageCall("neighbors", TargetColumns(), arguments)
 
 
 NCFS_DISTANCES: dict[object, Term] = {
@@ -115,7 +115,7 @@ def ncfs(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
         "scale": p["scale"], "prior": prior.tolist() if isinstance(prior, np.ndarray) else prior,
         "mean": p["mean"],
     }  # fmt: skip
-    yield PageCall("ncfs", Column(0), arguments)
+    yield PageCall("ncfs", TargetColumn(0), arguments)
 
 
 LINKS: dict[str, Term] = {

@@ -10,7 +10,7 @@ from ...definitions.terms.penalties.group_l2 import GroupL2
 from ...definitions.terms.penalties.mcp import MCP
 from ...definitions.terms.penalties.scad import SCAD
 from ...definitions.terms.penalties.simplex import Simplex
-from ...definitions.terms.targets import Averaged, Column, Columns, Signs
+from ...definitions.terms.targets import Averaged, Signs, TargetColumn, TargetColumns
 from ..parameters import Parameters
 from .problem import PageCall
 
@@ -28,7 +28,7 @@ def least_squares(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
 def huber_regression(p: Parameters, _labels: Labels | None) -> Iterator[PageCall]:
     for k, model in _models(p):
         arguments = {name: p[name] for name in ("scale", "epsilon", "alpha")}
-        yield PageCall("huber_regression", Column(k), {**model, **arguments})
+        yield PageCall("huber_regression", TargetColumn(k), {**model, **arguments})
 
 
 def penalized(p: Parameters, _labels: Labels | None) -> Iterator[PageCall]:
@@ -40,7 +40,7 @@ def penalized(p: Parameters, _labels: Labels | None) -> Iterator[PageCall]:
     if not squared:
         arguments["delta"] = loss["delta"]
     for k, model in _models(p):
-        targets: tuple[object, ...] = Averaged(k, divisor) if divisor else Column(k)
+        targets: tuple[object, ...] = Averaged(k, divisor) if divisor else TargetColumn(k)
         if page == "least_squares":  # Σ s r² + α‖w‖², of half the weights
             targets = Averaged(k, divisor, 0.5)
         yield PageCall(page, targets, {**model, **arguments})
@@ -50,7 +50,7 @@ def ridge_cv(claim: Mapping[str, object]) -> PageCall:
     """The problem of choosing α by leave-one-out; ``claim`` is the ``cv_claim`` of a reading."""
     names = ("alpha", "alphas", "per_target", "fit_intercept")
     return PageCall(
-        "ridge_cv", Columns(), {**{k: claim[k] for k in names}, "score": claim["best_score"]}
+        "ridge_cv", TargetColumns(), {**{k: claim[k] for k in names}, "score": claim["best_score"]}
     )
 
 
@@ -62,7 +62,7 @@ def _models(p: Parameters) -> Iterator[tuple[int, Arguments]]:
 
 def _column(k: int, labels: Labels | None) -> tuple[object, ...]:
     if labels is None:
-        return Column(k)
+        return TargetColumn(k)
     c = None if labels.weight is None else labels.weight.tolist()
     return Signs(1 if len(labels.classes) == 2 else k, c)
 

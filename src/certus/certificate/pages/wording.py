@@ -94,7 +94,7 @@ def _gap(c: "Certificate") -> str:
 
 
 def _too_high(c: "Certificate") -> str:
-    """By how much the objective can be too high: of the bound, else of the page's scale."""
+    """Excess of the objective, relative to the bound or else to the page's scale."""
     if not np.isfinite(c.gap):
         return "the coefficients are not allowed by the problem, or are no numbers"
     if c.bound:
@@ -103,7 +103,7 @@ def _too_high(c: "Certificate") -> str:
 
 
 def _condition(c: "Certificate") -> str:
-    """By how much the optimality condition is missed, as a share of its scale."""
+    """Violation of the optimality condition, as a share of its scale."""
     missed = "exactly" if c.residual <= 0 else f"up to {small(c.residual)}, as a share of its scale"
     if c.certified:
         return f"the optimality condition holds {missed}"
@@ -113,7 +113,7 @@ def _condition(c: "Certificate") -> str:
 
 
 def _answers(c: "Certificate") -> str:
-    """How many recomputed answers are wrong."""
+    """Number of wrong answers among those recomputed."""
     wrong = c.objective
     if c.certified or wrong == 0:
         return "every answer that was recomputed is right"

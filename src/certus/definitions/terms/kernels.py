@@ -84,7 +84,7 @@ class Laplacian(NamedTuple):
         return self.gamma >= 0
 
 
-class Cosine(NamedTuple):
+class CosineKernel(NamedTuple):
     """K(x, z) = xᵀz/(‖x‖‖z‖), 0 for rows of length 0."""
 
     def rows(self, X):
@@ -97,7 +97,7 @@ class Cosine(NamedTuple):
         return True
 
 
-class Precomputed(NamedTuple):
+class PrecomputedKernel(NamedTuple):
     """X is K itself."""
 
     def rows(self, X):

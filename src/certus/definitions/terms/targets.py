@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Column(NamedTuple):
+class TargetColumn(NamedTuple):
     """Column k of y."""
 
     k: int = 0
@@ -18,7 +18,7 @@ class Column(NamedTuple):
         return y.reshape(len(y), -1)[:, self.k].astype(float), s
 
 
-class Columns(NamedTuple):
+class TargetColumns(NamedTuple):
     """All columns of y: values, or the numbers of classes of several outputs."""
 
     def __call__(self, y, s):

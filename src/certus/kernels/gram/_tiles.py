@@ -26,7 +26,7 @@ STRIP = CHUNK * LANES  # doubles in a strip
 BLOCK = 48  # strips whose packed rows stay in L2 (480 KB); 24 and 96 were as fast. WIDTH divides it
 PACK_ROWS = 8  # rows packed strip by strip; 16 was as fast, 1 12 % slower (a page for each strip)
 LINE = 64  # bytes in a cache line
-AHEAD = 32  # bytes of the next chunk fetched per row of a tile; 16 did as well, 0 was 15 % slower
+PREFETCH_BYTES = 32  # of the next chunk, per row of a tile; 16 did as well, 0 was 15 % slower
 
 
 @kernel
@@ -136,14 +136,14 @@ def _tiles(pack, rows, p, strips, G, edge, edge_strip, last, ahead, stop):
                     else:
                         c = a * LANES * width + (b - edge_strip) * LANES
                         _tile(pack, a, b, 1, rows, edge, c, width, ahead)
-                    ahead = min(ahead + rows * AHEAD, stop)
+                    ahead = min(ahead + rows * PREFETCH_BYTES, stop)
     width = last.shape[1]
     for left_over in range(1, WIDTH):
         for a in range((strips - left_over) % WIDTH, x_strips, WIDTH * WIDTH):
             for back in range(left_over):
                 c = (1 - back) * LANES * width + a * LANES
                 _tile(pack, strips - 1 - back, a, WIDTH, rows, last, c, width, ahead)
-                ahead = min(ahead + rows * AHEAD, stop)
+                ahead = min(ahead + rows * PREFETCH_BYTES, stop)
 
 
 # ------------------------------------------------------------------------- hand-written LLVM IR
@@ -186,8 +186,8 @@ def _tile(typingctx, pack, a, b, apart, rows, C, c, ldc, ahead):
     A is strip a of `pack` and B strip b; likewise, at the same time, the strips b + apart and
     b + 2·apart with the columns of C that are as many strips to the right.
     `rows` is a positive multiple of UNROLL.
-    Meanwhile fetches rows·AHEAD bytes at the address `ahead` into L2 (the next chunk of X) and
-    the C of the tile which follows, WIDTH strips below.
+    Meanwhile fetches rows·PREFETCH_BYTES bytes at the address `ahead` into L2 (the next chunk of X)
+    and the C of the tile which follows, WIDTH strips below.
     """
     signature = types.void(pack, *[types.intp] * 4, C, *[types.intp] * 3)
 
@@ -209,8 +209,8 @@ def _tile(typingctx, pack, a, b, apart, rows, C, c, ldc, ahead):
         sums = [[builder.phi(VECTOR) for _ in range(WIDTH)] for _ in range(LANES)]
         new = [list(row) for row in sums]
 
-        for byte in range(0, UNROLL * AHEAD, LINE):
-            next_rows = emit.at_bytes(ahead, emit.times(r, AHEAD), byte)
+        for byte in range(0, UNROLL * PREFETCH_BYTES, LINE):
+            next_rows = emit.at_bytes(ahead, emit.times(r, PREFETCH_BYTES), byte)
             emit.prefetch(next_rows, write=0, locality=2)
         turn = builder.udiv(r, I64(UNROLL))  # four cache lines in each row of C
         row, line = builder.lshr(turn, I64(2)), builder.and_(turn, I64(3))

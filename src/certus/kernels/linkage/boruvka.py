@@ -24,7 +24,7 @@ from numba import types
 
 from certus.kernels._compile import kernel_in_order
 
-DEPTH = 64  # maximum depth of a tree
+MAX_TREE_DEPTH = 64  # maximum depth of a tree
 
 
 @kernel_in_order
@@ -177,10 +177,10 @@ def apply_known(component, first, last, bound, value, near) -> None:
 def search(tree, component, owner, first, last, bound, value, near) -> None:
     """Search for rows first … last − 1: value (n,) gets d², near (n,) the nearest place or −1."""
     p = len(tree.columns)
-    work = np.empty(p), np.empty(tree.max_leaf_rows), np.empty(2 * DEPTH, dtype=np.intp)
+    work = np.empty(p), np.empty(tree.max_leaf_rows), np.empty(2 * MAX_TREE_DEPTH, dtype=np.intp)
     _compiled("search")(
         tree.columns, tree.order, tree.start, tree.stop, tree.low, tree.high, tree.leaves,
-        component, owner, first, last, bound, *work, np.empty(2 * DEPTH), value, near,
+        component, owner, first, last, bound, *work, np.empty(2 * MAX_TREE_DEPTH), value, near,
     )  # fmt: skip
 
 

@@ -325,7 +325,7 @@ def prim(X, panels, scale, e, kappa, m, last, steps, best, limit, link, row, lea
 
 
 def first(c, start, stop, counts) -> None:
-    """Make the first search of slots start … stop − 1; c: ``Centers`` of solvers/linkage."""
+    """Make the first search of slots start … stop − 1; c: ``CenterArrays`` of solvers/linkage."""
     _compiled("first", c.X.dtype, c.panels.dtype)(
         *_arrays(c), start, stop, *_work_arrays(c), counts, c.value, c.nn
     )

@@ -17,7 +17,7 @@ from numba import types
 
 from certus.kernels._compile import kernel_in_order
 
-SQUARES, ABSOLUTE, LARGEST, POWER = range(4)  # as in nearest.py
+SQUARES, ABSOLUTE, MAXIMUM, POWER = range(4)  # as in nearest.py
 MAX_DEPTH = 64  # of a tree; sizes the stacks
 
 
@@ -98,7 +98,7 @@ def _box_distance(code, power, q, low, high):
         d = max(max(low[j] - q[j], q[j] - high[j]), 0.0)
         if code == ABSOLUTE:
             total += d
-        elif code == LARGEST:
+        elif code == MAXIMUM:
             total = max(total, d)
         else:
             total += d**power
@@ -120,7 +120,7 @@ def _leaf(code, power, q, columns, start, stop, total):
         elif code == ABSOLUTE:
             for t in range(size):
                 total[t] += abs(x[t] - qj)
-        elif code == LARGEST:
+        elif code == MAXIMUM:
             for t in range(size):
                 total[t] = max(total[t], abs(x[t] - qj))
         else:

@@ -22,7 +22,7 @@ from numba import types
 
 from certus.kernels._compile import kernel, kernel_in_order
 
-SQUARES, ABSOLUTE, LARGEST, POWER = range(4)  # the term of each column
+SQUARES, ABSOLUTE, MAXIMUM, POWER = range(4)  # the term of each column
 LANES = 128  # queries of a sweep
 WIDTH = np.uint64(LANES)
 ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT = (np.uint64(i) for i in range(1, 9))
@@ -176,7 +176,7 @@ def _add(code, power, x, Q, total):
         elif code == ABSOLUTE:
             for q in range(len(total)):
                 total[q] += abs(xj - line[q])
-        elif code == LARGEST:
+        elif code == MAXIMUM:
             for q in range(len(total)):
                 total[q] = max(total[q], abs(xj - line[q]))
         else:
@@ -208,7 +208,7 @@ def _distance(code, power, x, y):
             total += d * d
         elif code == ABSOLUTE:
             total += abs(d)
-        elif code == LARGEST:
+        elif code == MAXIMUM:
             total = max(total, abs(d))
         else:
             total += abs(d) ** power

@@ -24,7 +24,7 @@ from certus.proofs.linalg.accurate_products import accurate_product, product_err
 from certus.proofs.linalg.linear_sums import UNIT, gamma
 from certus.proofs.linalg.negligible_directions import LeftOutDirection
 from certus.proofs.linalg.orthogonal_coordinates import (
-    Coordinates,
+    OrthogonalCoordinates,
     ScaledColumns,
     counted_rows,
     orthogonal_coordinates,
@@ -134,7 +134,7 @@ def careful_curvature(
 
 
 def _in_coordinates(
-    data: RowData, model: Model, at: Coordinates, kept: np.ndarray
+    data: RowData, model: Model, at: OrthogonalCoordinates, kept: np.ndarray
 ) -> CarefulCurvature:
     shift = _left_out_scores(model, at)
     sums, maxima = data.reduce(
@@ -177,7 +177,7 @@ def _in_coordinates(
     return result._replace(excess=excess, decrement=nu**2 / 2, reach=reach, unproven="")
 
 
-def _left_out_scores(model: Model, at: Coordinates) -> float:
+def _left_out_scores(model: Model, at: OrthogonalCoordinates) -> float:
     """Return a bound of the change of a score by the part of θ along N."""
     largest = np.array([one.largest for one in at.left_out])
     if not largest.any():
@@ -194,7 +194,12 @@ class RowMaxima(NamedTuple):
 
 
 def _careful_sums(
-    X: Matrix, y: np.ndarray, s: np.ndarray | None, model: Model, at: Coordinates, shift: float
+    X: Matrix,
+    y: np.ndarray,
+    s: np.ndarray | None,
+    model: Model,
+    at: OrthogonalCoordinates,
+    shift: float,
 ) -> tuple[CarefulSums, RowMaxima]:
     """Gradient, curvature and score sums of one block of rows."""
     X, y, s = counted_rows(X, y, s)
@@ -237,7 +242,7 @@ def _combine_careful(left: np.ndarray, right: np.ndarray) -> tuple[CarefulSums, 
 
 
 def _largest_row(
-    X: Matrix, y: np.ndarray, s: np.ndarray, model: Model, at: Coordinates, A: np.ndarray
+    X: Matrix, y: np.ndarray, s: np.ndarray, model: Model, at: OrthogonalCoordinates, A: np.ndarray
 ) -> tuple[Any]:
     """Return the largest ‖(e_k − e_l)⊗Z_i‖ in A (K, r, m) of one block's rows included in H."""
     X, y, s = counted_rows(X, y, s)

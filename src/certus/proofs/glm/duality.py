@@ -35,7 +35,7 @@ SLICE_ELEMENTS = 2**19  # of X in a slice
 EVALUATION_ROUNDINGS = 40  # of a term: exp, log1p (a few units each), its products, its weight
 
 
-class Penalty(NamedTuple):
+class ElasticNetPenalty(NamedTuple):
     """The penalty l1‖w‖₁ + l2/2 ‖w‖², one number for each column of w."""
 
     l1: float
@@ -85,7 +85,7 @@ class Fitted:
         fit_intercept: bool, intercept_scaling: float | None,
     ):  # fmt: skip
         w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
-        self.data, self.C, self.penalty = data, float(C), Penalty(float(l1), float(l2))
+        self.data, self.C, self.penalty = data, float(C), ElasticNetPenalty(float(l1), float(l2))
         self.free = fit_intercept and intercept_scaling is None
         self.scaling = intercept_scaling if fit_intercept and intercept_scaling else None
         X, y, s = data.sample_block(view_sample_rows(data.shape[1]))

@@ -43,7 +43,7 @@ class HingeMargin:
         return 2 * np.minimum(plus, minus) if intercept else plus + minus
 
 
-class HingeProblem(MarginProblem):
+class HingeMarginProblem(MarginProblem):
     """A margin problem whose loss has slope 1 at most."""
 
     def evaluation(self, z_error: Numbers) -> Any:
@@ -85,7 +85,7 @@ def check(
         beta = np.asarray(beta, dtype=float).reshape(y.shape[1], -1).T
         share = np.divide(beta * y, omega, out=np.zeros_like(y), where=omega > 0)
         a = np.clip(np.nan_to_num(share), 0.0, 1.0)
-    problem = HingeProblem(
+    problem = HingeMarginProblem(
         data, HingeMargin, w, b, C, l1, l2, fit_intercept, class_weight, intercept_scaling,
         one_vs_rest, a,
     )  # fmt: skip

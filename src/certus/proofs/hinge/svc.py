@@ -22,7 +22,7 @@ import numpy as np
 from certus.proofs.linalg.linear_sums import UNIT
 from certus.proofs.lssvm._claims import claims_of_rows
 from certus.proofs.lssvm.density import density_of
-from certus.proofs.lssvm.kernels import Kernel, KernelName, gamma_of, rounded
+from certus.proofs.lssvm.kernels import KernelMatrix, KernelName, gamma_of, rounded
 from certus.proofs.types import TargetedRows
 
 
@@ -77,7 +77,7 @@ def check(
         d = density_of(X, int(density[0]), codes if density[1] else None)
         upper = upper * d
     gamma = gamma_of(X, None, gamma)
-    K = Kernel.of(X, kernel, gamma, degree, coef0)
+    K = KernelMatrix.of(X, kernel, gamma, degree, coef0)
     least, convex = K.least_eigenvalue()
     shift = -least if convex else 0.0
     contradictions, pair = [], K.asymmetry()

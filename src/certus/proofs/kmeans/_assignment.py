@@ -19,8 +19,8 @@ import numpy as np
 
 from certus.proofs.kmeans._move_gains import (
     Block,
-    Centers,
     GainBounds,
+    KMeansCenters,
     WorkArrays,
     gains_of_cluster,
     gains_of_clusters,
@@ -105,7 +105,7 @@ def prove_labels(
     while True:
         n = np.bincount(labels, data.s, minlength=len(mu)).astype(float)
         # strict passes are limited, in case rounding differs between passes
-        centers = Centers.of(mu, n, data.sparse, strict and passes < MAX_STRICT_PASSES)
+        centers = KMeansCenters.of(mu, n, data.sparse, strict and passes < MAX_STRICT_PASSES)
         if neighbors is None:
             sums = data.reduce(
                 examine_block, centers, combine=combine_sums, beside=beside, times=len(mu),
@@ -147,7 +147,7 @@ def examine_block(
     s: np.ndarray | None,
     labels: np.ndarray,
     margins: np.ndarray,
-    centers: Centers,
+    centers: KMeansCenters,
 ) -> AssignmentSums:
     """Examine one block; labels that are proven wrong are changed in place, margins are filled."""
     (k, p), m = centers.mu.shape, len(labels)
@@ -190,7 +190,7 @@ def examine_block_by_neighbors(
     _y: np.ndarray,
     s: np.ndarray | None,
     labels: np.ndarray,
-    centers: Centers,
+    centers: KMeansCenters,
     neighbors: Neighbors,
 ) -> AssignmentSums:
     """Examine one block of few columns, by lists of neighbouring centres."""
@@ -212,7 +212,7 @@ def examine_block_by_neighbors(
 
 
 def _summarize(
-    labels: np.ndarray, block: Block, pairs: np.ndarray, centers: Centers, shift: np.ndarray
+    labels: np.ndarray, block: Block, pairs: np.ndarray, centers: KMeansCenters, shift: np.ndarray
 ) -> AssignmentSums:
     wrong, nearer, movable, best, most, ties = _decide(block, pairs[0], pairs[1], centers)
     labels[wrong] = nearer
@@ -223,7 +223,7 @@ def _summarize(
     return AssignmentSums(len(labels), J, shift, len(wrong), movable, best, most, split_off, ties)
 
 
-def _is_crowded(X: np.ndarray, labels: np.ndarray, centers: Centers) -> bool:
+def _is_crowded(X: np.ndarray, labels: np.ndarray, centers: KMeansCenters) -> bool:
     """Whether most centres are too near to be excluded by distances between centres."""
     i = np.linspace(0, len(labels) - 1, min(PROBE_ROWS, len(labels))).astype(np.intp)
     a = labels[i]
@@ -266,7 +266,7 @@ def leaving(s: np.ndarray, n: np.ndarray) -> np.ndarray:
 
 
 def _undecided_pairs(
-    bounds: GainBounds, most: np.ndarray, block: Block, start: int, centers: Centers
+    bounds: GainBounds, most: np.ndarray, block: Block, start: int, centers: KMeansCenters
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return pairs (rows, centres) that must be compared by differences."""
     T, t, E, candidates, unit, _ = bounds
@@ -290,12 +290,12 @@ def _undecided_pairs(
     return i[j], candidates[b]
 
 
-def _rounding(d2: np.ndarray, centers: Centers) -> Any:
+def _rounding(d2: np.ndarray, centers: KMeansCenters) -> Any:
     return 4 * (centers.mu.shape[1] + 8) * UNIT * d2
 
 
 def _decide(
-    block: Block, i: np.ndarray, b: np.ndarray, centers: Centers
+    block: Block, i: np.ndarray, b: np.ndarray, centers: KMeansCenters
 ) -> tuple[np.ndarray, np.ndarray, int, Move, float, np.ndarray]:
     """Compare pairs by differences.
 

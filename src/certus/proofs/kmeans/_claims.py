@@ -24,7 +24,7 @@ MAX_INERTIA_ERROR = 0.1  # largest relative error of inertia_ that rounding may 
 
 
 class LabelTolerance(NamedTuple):
-    """By how much labels and predictions may be off."""
+    """Tolerances for labels and predictions."""
 
     share: float  # for each row, relative to (‖x − μ‖ + max ‖μ − μ̄‖)²
     cost: float  # for all rows together, Σ s (‖x − μ_label‖² − min_k ‖x − μ_k‖²)
@@ -121,7 +121,7 @@ def prediction_errors(
         for i, a, b in zip(*(x[contradicting[:MAX_REPORTED]] for x in excess[:3]), strict=True)
     ]
     if len(contradicting) > 1:
-        messages[0] += f" ({len(contradicting):,} such rows of {len(rows):,} that were asked)"
+        messages[0] += f" ({len(contradicting):,} such rows of {len(rows):,} compared)"
     return messages
 
 

@@ -27,7 +27,7 @@ FLOAT32_RANGE = 1e30  # ratio of terms that float32 can hold
 MIN_RELATIVE_SQUARE = 1e-3  # of ‖μ‖²: a smaller ‖x − μ‖² is recomputed by differences
 
 
-class Centers(NamedTuple):
+class KMeansCenters(NamedTuple):
     """The centres, with quantities derived from them and from the labels."""
 
     mu: np.ndarray  # (k, p)
@@ -40,7 +40,7 @@ class Centers(NamedTuple):
     strict: bool  # change labels even where centres are equally near up to rounding
 
     @classmethod
-    def of(cls, mu: np.ndarray, n: np.ndarray, sparse: bool, strict: bool) -> "Centers":
+    def of(cls, mu: np.ndarray, n: np.ndarray, sparse: bool, strict: bool) -> "KMeansCenters":
         o = np.zeros(mu.shape[1]) if sparse else mu.mean(axis=0)
         v = mu - o
         over_n = np.divide(1.0, n, out=np.zeros(len(n)), where=n > 0)
@@ -113,7 +113,9 @@ def squares(A: np.ndarray) -> np.ndarray:
     return np.asarray(np.vecdot(A, A))
 
 
-def gains_of_cluster(block: Block, part: slice, centers: Centers, shift: np.ndarray) -> GainBounds:
+def gains_of_cluster(
+    block: Block, part: slice, centers: KMeansCenters, shift: np.ndarray
+) -> GainBounds:
     """Bound the gains of rows of one cluster: o = μ_a, and near centres only."""
     a, work = block.own[part.start], block.work
     X = work.take(block.X, block.order[part])
@@ -132,7 +134,9 @@ def gains_of_cluster(block: Block, part: slice, centers: Centers, shift: np.ndar
     return bounds if len(b) == len(v) - 1 else bounds._replace(r=float(np.sqrt(r2)))
 
 
-def gains_of_clusters(block: Block, part: slice, centers: Centers, shift: np.ndarray) -> GainBounds:
+def gains_of_clusters(
+    block: Block, part: slice, centers: KMeansCenters, shift: np.ndarray
+) -> GainBounds:
     """Bound the gains of rows of several clusters, for all centres."""
     own, work = block.own[part], block.work
     X = work.take(block.X, block.order[part])
@@ -160,7 +164,7 @@ def _by_products(
     v: np.ndarray,
     vv: np.ndarray,
     candidates: np.ndarray,
-    centers: Centers,
+    centers: KMeansCenters,
 ) -> GainBounds:
     """Compute T = 2uᵀv − ‖v‖² + σd²/n_b and its error. ``uu``: the largest ‖u‖²."""
     if not len(candidates):
@@ -188,7 +192,7 @@ def _by_products(
 
 
 def gains_of_sparse_rows(
-    block: Block, part: slice, centers: Centers, shift: np.ndarray
+    block: Block, part: slice, centers: KMeansCenters, shift: np.ndarray
 ) -> GainBounds:
     """Bound the gains of sparse rows: o = 0, all centres, in float64."""
     X, own, s = block.X[block.order[part]], block.own[part], block.s[part]
@@ -237,7 +241,7 @@ def _weight_of_zeros(column: np.ndarray, row: np.ndarray, s: np.ndarray, p: int)
     return weight
 
 
-def _by_entries(X: SparseMatrix, label: np.ndarray, centers: Centers) -> tuple[Any, Any, Any]:
+def _by_entries(X: SparseMatrix, label: np.ndarray, centers: KMeansCenters) -> tuple[Any, Any, Any]:
     """Return the row and x_j − μ_j of every entry, and for each row
 
     Σ_j (x_j − μ_j)² = ‖μ‖² + Σ over entries of (x_j − μ_j)² − μ_j²
@@ -249,7 +253,9 @@ def _by_entries(X: SparseMatrix, label: np.ndarray, centers: Centers) -> tuple[A
     return entry, difference, d2
 
 
-def _by_differences(X: Matrix, rows: np.ndarray, label: np.ndarray, centers: Centers) -> np.ndarray:
+def _by_differences(
+    X: Matrix, rows: np.ndarray, label: np.ndarray, centers: KMeansCenters
+) -> np.ndarray:
     """Return ‖x − μ‖² of rows, each with one centre."""
     d2, step = np.empty(len(rows)), max(1, DIFFERENCE_ELEMENTS // X.shape[1])
     for start in range(0, len(rows), step):
@@ -258,7 +264,9 @@ def _by_differences(X: Matrix, rows: np.ndarray, label: np.ndarray, centers: Cen
     return d2
 
 
-def other_distances(block: Block, i: np.ndarray, b: np.ndarray, centers: Centers) -> np.ndarray:
+def other_distances(
+    block: Block, i: np.ndarray, b: np.ndarray, centers: KMeansCenters
+) -> np.ndarray:
     """Return ‖x − μ_b‖² of pairs.
 
     Sums over entries lose a few digits: where these decide, both distances are recomputed by

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from certus.proofs.kmeans._move_gains import Centers
+from certus.proofs.kmeans._move_gains import KMeansCenters
 
 MAX_COLUMNS, MAX_CENTERS = 3, 4096  # beyond these, matrix products are faster
 MIN_CENTERS_FACTOR = 32  # centres, times columns squared, from which lists are faster
@@ -59,7 +59,7 @@ def pairs_in_doubt(
     own: np.ndarray,
     d2: np.ndarray,
     sigma: np.ndarray,
-    centers: Centers,
+    centers: KMeansCenters,
     neighbors: Neighbors,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return pairs (rows, centres): all with F > 0, and those that rounding leaves open."""
@@ -100,7 +100,7 @@ def _gains(
     own: np.ndarray,
     d2: np.ndarray,
     sigma: np.ndarray,
-    centers: Centers,
+    centers: KMeansCenters,
 ) -> np.ndarray:
     """Whether F > 0 up to rounding: d²(1 + σ(1/n_a + 1/n_b)) > ‖x − μ_b‖²."""
     return np.asarray(

@@ -205,7 +205,7 @@ def check(
 
 
 def _why_unproven(data: RowData, S: float, sums: AssignmentSums, J: float) -> str | None:
-    """Return why J and the gain of a step cannot be told from rounding, or None if they can."""
+    """Return why J and the gain of a step are lost in rounding, or None if they are not."""
     if not MIN_TERM * (S + data.shape[0]) * data.shape[1] < J:
         return (
             f"the objective is {J:.3g}, and squares of differences so small underflow: multiply X "

@@ -26,7 +26,7 @@ from certus.proofs.linalg.accurate_products import accurate_product, product_err
 from certus.proofs.linalg.linear_sums import UNIT, gamma
 from certus.proofs.linalg.negligible_directions import LeftOutDirection
 from certus.proofs.linalg.orthogonal_coordinates import (
-    Coordinates,
+    OrthogonalCoordinates,
     ScaledColumns,
     counted_rows,
     orthogonal_coordinates,
@@ -170,7 +170,7 @@ def _residual_sums(
     y: np.ndarray,
     s: np.ndarray | None,
     model: ResidualModel,
-    at: Coordinates,
+    at: OrthogonalCoordinates,
     shift: float,
 ) -> tuple[ResidualSums, Any]:
     """Sums of one block; and the largest ‖Z_i‖ and |Ẑ − Z| of inner rows, and the largest error of

@@ -52,7 +52,7 @@ class PenaltyTerm(Protocol):
     def value(self, w: np.ndarray) -> np.ndarray: ...
 
     def excludes(self, w: np.ndarray) -> str:
-        """Why w is infeasible, or ""."""
+        """Return why w is infeasible, or ""."""
         ...
 
     def nearest_to_zero(self, w: np.ndarray) -> np.ndarray:

@@ -48,7 +48,7 @@ class ScaledColumns(NamedTuple):
         return X * self.q
 
 
-class Coordinates(NamedTuple):
+class OrthogonalCoordinates(NamedTuple):
     """T and N, for the scaled columns."""
 
     T: np.ndarray  # (P, r)
@@ -94,14 +94,14 @@ def scaled_columns(data: RowData, constant: float | None) -> ScaledColumns:
 
 def orthogonal_coordinates(
     data: RowData, columns: ScaledColumns, weigh: RowWeights
-) -> Coordinates | None:
+) -> OrthogonalCoordinates | None:
     """Compute the coordinates; None if a direction is neither negligible nor resolved.
 
     ``weigh(X, y, s)`` returns the weights (n,) of a block's rows in the factorisation.
     """
     P = len(columns.q)
     empty = np.zeros((P, 0))
-    coordinates = Coordinates(np.eye(P), empty, np.zeros(P, dtype=bool), [], np.zeros(P))
+    coordinates = OrthogonalCoordinates(np.eye(P), empty, np.zeros(P, dtype=bool), [], np.zeros(P))
     for _ in range(MAX_ROUNDS):
         R, norm, size = data.reduce(
             _factor_of_block, columns, coordinates, weigh, combine=_combine_factors, square=True
@@ -132,8 +132,8 @@ def orthogonal_coordinates(
 
 
 def _with_left_out(
-    data: RowData, columns: ScaledColumns, at: Coordinates, negligible: np.ndarray
-) -> Coordinates:
+    data: RowData, columns: ScaledColumns, at: OrthogonalCoordinates, negligible: np.ndarray
+) -> OrthogonalCoordinates:
     """Move ``negligible`` columns of T to N, if they are negligible together with those in N."""
     q, T = columns.q[:, None], at.T[:, ~negligible]
     candidates = np.hstack([at.N, at.T[:, negligible]])
@@ -154,7 +154,7 @@ def _without_pivots(T: np.ndarray, N: np.ndarray, pivots: list[int]) -> Any:
     return T
 
 
-def _checked_span(coordinates: Coordinates) -> Coordinates | None:
+def _checked_span(coordinates: OrthogonalCoordinates) -> OrthogonalCoordinates | None:
     """Return the coordinates, or None if T and N do not span all directions."""
     scaled_basis = coordinates.spanning()
     smallest = (
@@ -179,7 +179,7 @@ def _factor_of_block(
     y: np.ndarray,
     s: np.ndarray | None,
     columns: ScaledColumns,
-    at: Coordinates,
+    at: OrthogonalCoordinates,
     weigh: RowWeights,
 ) -> tuple[Any, Any, Any]:
     """R of √h∘Z, and ‖z_j‖ and ‖|X||t_j|‖ of each column."""

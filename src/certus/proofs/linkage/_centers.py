@@ -16,7 +16,7 @@ from certus.proofs.linkage._tree import Hierarchy
 BLOCK_ELEMENTS = 2**17  # elements processed at a time
 
 
-class Centers:
+class LinkageCenters:
     """The centres of all clusters, in O(n·p) operations and memory."""
 
     def __init__(self, rows: RowVectors, tree: Hierarchy, method: str):

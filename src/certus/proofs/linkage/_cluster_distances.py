@@ -61,7 +61,7 @@ def ward_factor(a: Numbers, b: Numbers) -> Numbers:
 # --- over a tree ----------------------------------------------------------------------------------
 
 
-class Members:
+class ClusterMembers:
     """Distances between clusters of a tree, computed from the rows in them."""
 
     def __init__(self, rows: LeafRows, tree: Hierarchy, method: str, h: np.ndarray | None = None):

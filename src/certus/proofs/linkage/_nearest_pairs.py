@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from certus.proofs.linkage._centers import Centers
+from certus.proofs.linkage._centers import LinkageCenters
 from certus.proofs.linkage._cluster_distances import (
     EXTREME_REDUCTIONS,
     SQUARED_METHODS,
-    Members,
+    ClusterMembers,
     joined_inner,
     share,
 )
@@ -48,7 +48,7 @@ class ClusterDistances:
     This class takes the distances of a new cluster from its centre; subclasses update them.
     """
 
-    def __init__(self, link: Centers | Members):
+    def __init__(self, link: LinkageCenters | ClusterMembers):
         self.link, self.tree = link, link.tree
         self.D = link.rows.block(0, self.tree.n)
         np.fill_diagonal(self.D, np.inf)
@@ -75,7 +75,7 @@ class ClusterDistances:
 class MemberDistances(ClusterDistances):
     """Matrix of least, largest or mean distances, in which those of AB follow from A and B."""
 
-    link: Members
+    link: ClusterMembers
 
     def _joined(self, t: int, i: int, j: int) -> np.ndarray:
         a, b = self.tree.pairs[t]
@@ -88,7 +88,7 @@ class MemberDistances(ClusterDistances):
 class SquaredMemberDistances(MemberDistances):
     """Matrix of mean squared distances; distances are these minus the scatter within clusters."""
 
-    def __init__(self, link: Members):
+    def __init__(self, link: ClusterMembers):
         super().__init__(link)
         self.D *= self.D
 
@@ -103,9 +103,11 @@ class SquaredMemberDistances(MemberDistances):
         return super()._joined(t, i, j)
 
 
-def all_merges(link: Centers | Members, tree: Hierarchy, method: str) -> list[MergeCheck]:
+def all_merges(
+    link: LinkageCenters | ClusterMembers, tree: Hierarchy, method: str
+) -> list[MergeCheck]:
     """Check every merge, with O(n²) distances and memory."""
-    if isinstance(link, Members):
+    if isinstance(link, ClusterMembers):
         state: ClusterDistances = (
             SquaredMemberDistances if method in SQUARED_METHODS else MemberDistances
         )(link)
@@ -176,12 +178,14 @@ def sample_merges(cost: np.ndarray, method: str, max_count: int, budget: float) 
 
 
 def sampled_merges(
-    link: Centers | Members, tree: Hierarchy, method: str, merges: np.ndarray
+    link: LinkageCenters | ClusterMembers, tree: Hierarchy, method: str, merges: np.ndarray
 ) -> list[MergeCheck]:
     return [_check_merge(link, tree, method, int(t)) for t in merges]
 
 
-def _check_merge(link: Centers | Members, tree: Hierarchy, method: str, t: int) -> MergeCheck:
+def _check_merge(
+    link: LinkageCenters | ClusterMembers, tree: Hierarchy, method: str, t: int
+) -> MergeCheck:
     alive = tree.alive(t)
     a, b = tree.pairs[t]
     if method == "single" and tree.size[b] < tree.size[a]:

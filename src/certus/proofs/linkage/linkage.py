@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from certus.proofs.linkage._centers import Centers
-from certus.proofs.linkage._cluster_distances import SQUARED_METHODS, Members
+from certus.proofs.linkage._centers import LinkageCenters
+from certus.proofs.linkage._cluster_distances import SQUARED_METHODS, ClusterMembers
 from certus.proofs.linkage._nearest_pairs import (
     MergeCheck,
     all_merges,
@@ -169,11 +169,11 @@ def _compare_merges(
     the results by name.
     """
     n, wrong = tree.n, []
-    link: Centers | Members
+    link: LinkageCenters | ClusterMembers
     if method in SQUARED_METHODS and isinstance(rows, RowVectors) and rows.power == 2:
-        link = Centers(rows, tree, method)
+        link = LinkageCenters(rows, tree, method)
     else:
-        link = Members(rows, tree, method, h)
+        link = ClusterMembers(rows, tree, method, h)
     if n <= MAX_EXHAUSTIVE_ROWS and n * n * (rows.p + 16) <= every:
         checks = all_merges(link, tree, method)
     else:
@@ -181,7 +181,7 @@ def _compare_merges(
         checks = sampled_merges(link, tree, method, sampled)
     true = np.full(n - 1, np.nan)
     true[[merge.t for merge in checks]] = [merge.d for merge in checks]
-    if isinstance(link, Centers):
+    if isinstance(link, LinkageCenters):
         true = link.d
     elif len(checks) < n - 1:
         count = tree.size[tree.pairs].prod(axis=1)

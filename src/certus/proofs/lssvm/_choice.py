@@ -20,7 +20,7 @@ from certus.proofs.lssvm._claims import (
     SOLVE_ERROR_PER_CONDITION,
     left_out,
 )
-from certus.proofs.lssvm.kernels import Kernel, gamma_of
+from certus.proofs.lssvm.kernels import KernelMatrix, gamma_of
 
 MAX_OPERATIONS = 1e8  # spent on scores, 4n³ each: a few milliseconds
 MIN_CELLS = 3  # recomputed at any cost
@@ -98,7 +98,7 @@ def choice_claims(
     if len(y) > MAX_LEFT_OUT_ROWS or not isinstance(choice["scoring"], str):
         return messages
     for g, c in _sampled_cells(scores.shape, len(y), chosen):
-        K = Kernel.of(
+        K = KernelMatrix.of(
             X,
             kernel_params["kernel"],
             float(gammas[g]),
@@ -131,7 +131,7 @@ def _other_grid(
     low, high = GAMMA_RANGE
     spans = ("Cs", Cs, C_RANGE), ("gammas", gammas, (low * scale, high * scale))
     for name, stated, (first, last) in spans:
-        requested = choice.get(f"asked_{name}")
+        requested = choice.get(f"requested_{name}")
         if requested is None:
             continue
         if isinstance(requested, str):

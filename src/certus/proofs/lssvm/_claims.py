@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from certus.proofs.lssvm.kernels import Kernel, gamma_of
+from certus.proofs.lssvm.kernels import KernelMatrix, gamma_of
 
 CLAIM_TOLERANCE = 1e-8  # relative
 MAX_LEFT_OUT_ROWS = 1000  # with more, leave-one-out is not recomputed: O(n³)
@@ -85,7 +85,7 @@ class LeftOutResult(NamedTuple):
 
 def left_out_claims(
     claims: dict[str, Any],
-    K: Kernel,
+    K: KernelMatrix,
     y: np.ndarray,
     s: np.ndarray | None,
     omega: np.ndarray,

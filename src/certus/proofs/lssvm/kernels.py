@@ -108,7 +108,7 @@ def _tile(
     return K
 
 
-class Kernel(NamedTuple):
+class KernelMatrix(NamedTuple):
     """The kernel matrix of the rows of a data set, with bounds on its rounding errors."""
 
     Z: np.ndarray  # transformed rows; K itself if precomputed or from a function
@@ -124,7 +124,7 @@ class Kernel(NamedTuple):
     @classmethod
     def of(
         cls, X: np.ndarray, kernel: KernelName, gamma: float, degree: float = 3, coef0: float = 0.0
-    ) -> "Kernel":
+    ) -> "KernelMatrix":
         """Prepare the kernel of the rows X."""
         n, p = X.shape
         if callable(kernel) or kernel == "precomputed":
@@ -244,7 +244,12 @@ def _has_cholesky(K: np.ndarray, tau: float) -> bool:
 
 
 def kernel_products(
-    X: Matrix, y: np.ndarray, s: np.ndarray | None, rows: np.ndarray, kernel: Kernel, B: np.ndarray
+    X: Matrix,
+    y: np.ndarray,
+    s: np.ndarray | None,
+    rows: np.ndarray,
+    kernel: KernelMatrix,
+    B: np.ndarray,
 ) -> tuple[Any]:
     """Return (KB,), the contribution of the tiles of these rows and, transposed, to later rows."""
     n, out = len(B), np.zeros_like(B)

@@ -24,7 +24,7 @@ from certus.proofs.linalg.linear_sums import UNIT
 from certus.proofs.lssvm._choice import choice_claims
 from certus.proofs.lssvm._claims import claims_of_rows, left_out_claims
 from certus.proofs.lssvm.density import density_of
-from certus.proofs.lssvm.kernels import Kernel, KernelName, gamma_of, rounded
+from certus.proofs.lssvm.kernels import KernelMatrix, KernelName, gamma_of, rounded
 from certus.proofs.types import RowData, TargetedRows
 
 LAST_DIGITS = 2.0**14 * UNIT  # a smaller relative spread of y counts as this, so that f₀ > 0
@@ -71,7 +71,7 @@ def feasible(beta: np.ndarray, omega: np.ndarray, fit_intercept: bool) -> np.nda
 
 def values(
     data: RowData,
-    kernel: Kernel,
+    kernel: KernelMatrix,
     y: np.ndarray,
     omega: np.ndarray,
     beta: np.ndarray,
@@ -152,7 +152,7 @@ def check(
     C = np.broadcast_to(np.asarray(C, dtype=float), b.shape)
     gamma = gamma_of(X, None, gamma)
     omega, d = weights_of(data, X, class_weight, density)
-    K = Kernel.of(X, kernel, gamma, degree, coef0)
+    K = KernelMatrix.of(X, kernel, gamma, degree, coef0)
     least, convex = K.least_eigenvalue()
     wrong, pair = [], K.asymmetry()
     if pair is not None:

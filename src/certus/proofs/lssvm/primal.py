@@ -15,7 +15,7 @@ import numpy as np
 
 from certus.proofs.linalg.linear_sums import UNIT
 from certus.proofs.lssvm._claims import claims_of_rows
-from certus.proofs.lssvm.kernels import Kernel, KernelName, gamma_of, rounded
+from certus.proofs.lssvm.kernels import KernelMatrix, KernelName, gamma_of, rounded
 from certus.proofs.lssvm.lssvm import weights_of
 from certus.proofs.types import TargetedRows
 
@@ -46,7 +46,7 @@ def check(
     n, lam = len(beta), 1 / float(C) + float(epsilon)
     gamma = gamma_of(X, None, gamma)
     omega, d = weights_of(data, X, class_weight, density)
-    K, w = Kernel.of(X, kernel, gamma, degree, coef0), omega[:, None]
+    K, w = KernelMatrix.of(X, kernel, gamma, degree, coef0), omega[:, None]
     wrong, pair = [], K.asymmetry()
     if pair is not None:
         wrong.append(f"the kernel is not symmetric: rows {pair[0]} and {pair[1]}")

@@ -35,7 +35,7 @@ def loss_code(problem: Problem, name: str) -> tuple[int, float]:
     return LOSS_CODES[loss.name], float(getattr(loss, "delta", 0.0))
 
 
-class RowCurvature(NamedTuple):
+class RowTermCurvature(NamedTuple):
     """Curvature of the rows' terms q_i + (l2/2S)‖w‖²."""
 
     largest: float
@@ -55,7 +55,7 @@ class RowCurvature(NamedTuple):
         )
 
 
-def row_curvature(problem: Problem) -> RowCurvature:
+def row_curvature(problem: Problem) -> RowTermCurvature:
     """Return the largest and the mean of ℓ″·(n s_i/S)·(‖x_i‖² + 1). One pass over X."""
     rows, loss = problem.rows, problem.loss
     if "row squares" not in problem.cache:
@@ -68,7 +68,7 @@ def row_curvature(problem: Problem) -> RowCurvature:
     largest, total = problem.cache["row squares"]
     n, S = rows.shape[0], rows.S
     scale = loss.curvature_bound / S
-    return RowCurvature(scale * n * largest, scale * total, problem.l2 / S)
+    return RowTermCurvature(scale * n * largest, scale * total, problem.l2 / S)
 
 
 def finite_squares(value: float) -> float:

@@ -50,7 +50,7 @@ class LinearEstimates(NamedTuple):
     covariance: np.ndarray  # (k, m, m)
 
 
-class Basis(NamedTuple):
+class ColumnBasis(NamedTuple):
     """B of the scaled columns, (p, r), without the intercept."""
 
     B: np.ndarray
@@ -132,7 +132,7 @@ class _Design:
 
     # --- first pass: B ----------------------------------------------------------------------------
 
-    def basis(self, alpha: float) -> Basis:
+    def basis(self, alpha: float) -> ColumnBasis:
         return self._penalised(self.problem.penalty(alpha)) if alpha > 0 else self._plain()
 
     def _factor(self, penalty: float | np.ndarray) -> tuple[np.ndarray | None, float]:
@@ -146,12 +146,12 @@ class _Design:
             return None, condition
         return solve_upper(R, np.eye(len(R))), condition
 
-    def _plain(self) -> Basis:
+    def _plain(self) -> ColumnBasis:
         problem = self.problem
         p = len(problem.scale)
         B, condition = self._factor(0.0) if problem.norm.all() else (None, np.inf)
         if B is not None:
-            return Basis(B, None, 0.0, p, np.ones(p, dtype=bool))
+            return ColumnBasis(B, None, 0.0, p, np.ones(p, dtype=bool))
         _, sigma, Vt = svd(self.root(), full_matrices=False, check_finite=False)
         # the rank is decided as in the fit
         retained = sigma > 0
@@ -170,9 +170,9 @@ class _Design:
             is_intercept_estimable = bool(
                 np.linalg.norm(f @ outside) <= MAX_OUTSIDE_SHARE * np.linalg.norm(f)
             )
-        return Basis(V / sigma[retained], None, 0.0, r, estimable, is_intercept_estimable)
+        return ColumnBasis(V / sigma[retained], None, 0.0, r, estimable, is_intercept_estimable)
 
-    def _penalised(self, penalty: np.ndarray) -> Basis:
+    def _penalised(self, penalty: np.ndarray) -> ColumnBasis:
         (B, _), p = self._factor(penalty), len(penalty)
         if B is not None:
             N = B.T @ self.C @ B
@@ -184,12 +184,12 @@ class _Design:
             N = np.dot(Y.T, Y)
         K = np.sqrt(penalty)[:, None] * B  # I − N = KᵀK, without cancellation
         penalty_df = float(np.linalg.norm(np.dot(K.T, K)) ** 2)
-        return Basis(B, N, penalty_df, float(np.trace(N)), np.ones(p, dtype=bool))
+        return ColumnBasis(B, N, penalty_df, float(np.trace(N)), np.ones(p, dtype=bool))
 
     # --- second pass: residuals, and M ------------------------------------------------------------
 
     def second_pass(
-        self, basis: Basis, w: np.ndarray, of: np.ndarray, cov: str
+        self, basis: ColumnBasis, w: np.ndarray, of: np.ndarray, cov: str
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return Σ s r² and M of each target; M is empty for the classical covariance."""
         rows, problem = self.rows, self.problem
@@ -228,7 +228,7 @@ class _Design:
 
     # --- results ----------------------------------------------------------------------------------
 
-    def classical(self, basis: Basis, sigma2: float) -> np.ndarray:
+    def classical(self, basis: ColumnBasis, sigma2: float) -> np.ndarray:
         """M = σ̂²ZᵀZ."""
         r, first = basis.B.shape[1], int(self.fit_intercept)
         M = sigma2 * np.eye(r + first)
@@ -236,7 +236,7 @@ class _Design:
             M[first:, first:] = sigma2 * basis.N
         return M
 
-    def in_users_units(self, basis: Basis, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def in_users_units(self, basis: ColumnBasis, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Standard errors and covariance of (b, w): b = b̃ − x̄ᵀw, w = unscale∘v."""
         problem: Scaled = self.problem
         L, unit, estimable = basis.B, problem.unscale, basis.estimable
@@ -280,7 +280,9 @@ class _BlockDesign(NamedTuple):
     first: int  # 1 with an intercept, else 0
 
     @classmethod
-    def of(cls, design: _Design, basis: Basis, w: np.ndarray, of: np.ndarray) -> "_BlockDesign":
+    def of(
+        cls, design: _Design, basis: ColumnBasis, w: np.ndarray, of: np.ndarray
+    ) -> "_BlockDesign":
         problem, first = design.problem, int(design.fit_intercept)
         (p, r), k = basis.B.shape, w.shape[1]
         V = np.zeros((first + p, first + r + k))

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...data.rows import Rows
 from .bounds import AssignmentChange, Bounds, OwnDistances
-from .differences import Differences, exceeds_float32_range
+from .differences import DifferenceAssigner, exceeds_float32_range
 from .sparse import SparseAssigner
 
 
@@ -36,7 +36,7 @@ def assigner(rows: Rows, k: int, once: bool = False) -> Assigner:
     if rows.sparse:
         return SparseAssigner(rows, k)
     if exceeds_float32_range(rows):
-        return Differences(rows, k)
+        return DifferenceAssigner(rows, k)
     return Bounds(rows, k, 1 if once else None)
 
 

@@ -14,7 +14,7 @@ MAX_RELATIVE_DISTANCE = 2.0**40  # of the farthest row, in typical distances: fl
 FIRST_SAMPLE_ROWS = 16  # rows sampled first; more only if these are all equal
 
 
-class Differences:
+class DifferenceAssigner:
     """Assigner that computes all distances in every step: O(n·k·p), no memory besides labels."""
 
     tracks_sums = False

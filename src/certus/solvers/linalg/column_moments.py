@@ -10,7 +10,7 @@ import numpy as np
 from ...data.rows import Rows
 
 
-class Moments(NamedTuple):
+class ObservedMoments(NamedTuple):
     observed: np.ndarray  # (p,) Σ s of the observed entries
     mean: np.ndarray
     variance: np.ndarray  # exactly 0 where the column is constant
@@ -18,7 +18,7 @@ class Moments(NamedTuple):
     infinite: bool
 
 
-def column_moments(rows: Rows) -> Moments:
+def column_moments(rows: Rows) -> ObservedMoments:
     """Compute moments in two passes of sums; the second is about the means, so that offsets cost no
     digits."""
     low, high, is_missing, infinite = rows.reduce(_range, combine=_widen)
@@ -31,7 +31,7 @@ def column_moments(rows: Rows) -> Moments:
         _, A, Q = rows.reduce(_sums, mean)
         variance = np.where(high > low, np.maximum(Q / mass - (A / mass) ** 2, 0.0), 0.0)
         mean = np.where(high > low, mean + A / mass, middle)
-    return Moments(observed, mean, variance, bool(is_missing), bool(infinite))
+    return ObservedMoments(observed, mean, variance, bool(is_missing), bool(infinite))
 
 
 def _range(X: np.ndarray, _y: np.ndarray, s: np.ndarray | None) -> tuple[Any, Any, Any, Any]:

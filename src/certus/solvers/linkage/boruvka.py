@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...runtime.pool import run_on_threads
-from ..neighbors.tree import Tree
+from ..neighbors.tree import KDTree
 from .merging import Merges
 
 TASK_ROWS = 1024  # rows of one task
@@ -23,7 +23,7 @@ def edges_by_rounds(X: np.ndarray, threads: int) -> Iterator[Merges]:
     from ...kernels.linkage import boruvka as kernel
 
     n = len(X)
-    tree = Tree(X, SQUARED_METRIC, 2.0, threads)
+    tree = KDTree(X, SQUARED_METRIC, 2.0, threads)
     component, owner = np.arange(n), np.empty(len(tree.start), dtype=np.intp)
     value, near = np.zeros(n), np.full(n, -1)
     count = n

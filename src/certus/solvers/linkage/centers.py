@@ -27,7 +27,7 @@ TASK_SLOTS = 64  # slots whose first search is one task
 DEAD_SLOT = -1e30  # as in the kernel
 
 
-class Centers:
+class CenterArrays:
     """Arrays of the kernel: centres, masses and nearest slots; slots are in order of age."""
 
     def __init__(self, X: np.ndarray, method: str):
@@ -72,7 +72,7 @@ def merges_of_rows(X: np.ndarray, method: str, steps: int, threads: int) -> Iter
     from ...kernels.linkage import vectors as kernel
 
     n = len(X)
-    c = Centers(X, method)
+    c = CenterArrays(X, method)
     groups = -(-n // TASK_SLOTS)
     counts = np.zeros((groups, 2), dtype=np.intp)
 

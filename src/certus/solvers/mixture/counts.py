@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from ...data.rows import Rows
-from .em import Evaluation, responsibility_function
+from .em import EMEvaluation, responsibility_function
 
 BLOCK_ELEMENTS = 1 << 17  # numbers in a block of rows
 SMALLEST_FLOAT = 5e-324  # in place of 0, so that 0·log 0 = 0 where the count is 0 too
@@ -106,7 +106,7 @@ class CountFamily:
         self.rows, self.kind, self.prior, self.mean, self.base = rows, kind, prior, mean, base
         self.mass = rows.S
 
-    def evaluate(self, theta: CountParameters, beta: float = 1.0) -> Evaluation:
+    def evaluate(self, theta: CountParameters, beta: float = 1.0) -> EMEvaluation:
         log_joint = self._linear(theta)
         responsibilities = responsibility_function(self.rows, len(theta.pi))
 
@@ -116,7 +116,7 @@ class CountFamily:
             return F, R.sum(axis=1), np.dot(R, X)
 
         F, N, T = self._over_rows(block_sums)
-        return Evaluation(float(F + self.base), CountStatistics(N, T))
+        return EMEvaluation(float(F + self.base), CountStatistics(N, T))
 
     def _linear(self, theta: CountParameters) -> Any:
         eta, A = self.kind.natural(theta.values)

@@ -43,7 +43,7 @@ class DensityMethod(Protocol):
         ...
 
 
-class Differences:
+class DifferenceDensities:
     """Differences to the means in NumPy, for any shape of covariances."""
 
     def __init__(self, shape: CovarianceShape, theta: Gaussians):
@@ -142,9 +142,9 @@ def density_method(shape: CovarianceShape, theta: Gaussians, rows: int) -> Densi
     """Choose products where one common Σ allows them, else differences."""
     if shape.shared:
         accurate = cancellation(theta) <= MAX_CANCELLATION
-        return TiedProducts(theta) if accurate else Differences(shape, theta)
+        return TiedProducts(theta) if accurate else DifferenceDensities(shape, theta)
     large = rows * theta.cov.size >= MIN_COMPILED_MULTIPLICATIONS
-    differences = compiled_or(Compiled, Differences) if large else Differences
+    differences = compiled_or(Compiled, DifferenceDensities) if large else DifferenceDensities
     method: DensityMethod = differences(shape, theta)
     return method
 

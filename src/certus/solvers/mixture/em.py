@@ -44,7 +44,7 @@ class Collapsed(ValueError):
         self.component = component
 
 
-class Evaluation(NamedTuple):
+class EMEvaluation(NamedTuple):
     """Result of one pass over the rows."""
 
     F: float  # Σ s (1/β) log Σ (πp)^β
@@ -56,7 +56,7 @@ class Family(Protocol):
 
     mass: float  # Σ s
 
-    def evaluate(self, theta: np.ndarray, beta: float = 1.0) -> Evaluation: ...
+    def evaluate(self, theta: np.ndarray, beta: float = 1.0) -> EMEvaluation: ...
 
     def maximise(self, statistics: np.ndarray, theta: Any) -> Any: ...
 

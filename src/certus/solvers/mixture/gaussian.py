@@ -13,14 +13,14 @@ import numpy as np
 from ...data.rows import Rows
 from .covariances import CovarianceShape, Gaussians, Regularization
 from .densities import density_method
-from .em import Evaluation, responsibility_function
+from .em import EMEvaluation, responsibility_function
 from .parametrization import parametrize
 
 # numbers in a block; for p=64, k=32, half as many took 8 % longer, twice as many 20 %
 BLOCK_ELEMENTS = 1 << 18
 
 
-class Coordinates(NamedTuple):
+class ScaledCoordinates(NamedTuple):
     """z = (x[kept] − c)/q."""
 
     c: np.ndarray
@@ -57,7 +57,7 @@ class GaussianFamily:
     def __init__(
         self,
         rows: Rows,
-        coordinates: Coordinates,
+        coordinates: ScaledCoordinates,
         shape: CovarianceShape,
         regularization: Regularization,
         observed_weight: np.ndarray | None = None,
@@ -71,7 +71,7 @@ class GaussianFamily:
             observed_weight = np.full(len(coordinates.kept), self.mass)
         self.observed_weight = observed_weight  # (p,) Σ s over the observed entries
 
-    def evaluate(self, theta: Gaussians, beta: float = 1.0) -> Evaluation:
+    def evaluate(self, theta: Gaussians, beta: float = 1.0) -> EMEvaluation:
         method = self._method(theta)
         responsibilities = responsibility_function(self.rows, len(theta.pi))
 
@@ -82,7 +82,7 @@ class GaussianFamily:
 
         F, N, *sums = self._over_rows(block_sums, len(theta.pi))
         A, S = method.statistics(tuple(sums))
-        return Evaluation(
+        return EMEvaluation(
             float(F - self.observed_weight @ self.coordinates.log_volume),
             Statistics(N, A, S, method.reference),
         )

@@ -19,8 +19,8 @@ import numpy as np
 from ...data.rows import Rows
 from .covariances import Full, Gaussians, Regularization, Tied
 from .densities import LOG_2PI
-from .em import Evaluation
-from .gaussian import Coordinates, GaussianFamily
+from .em import EMEvaluation
+from .gaussian import GaussianFamily, ScaledCoordinates
 
 MIN_COLUMNS, MIN_COLUMNS_PER_ROW = 256, 2  # with fewer columns, p³ operations take little time
 BLOCK_COLUMNS = 512  # of a block of the factor
@@ -29,7 +29,7 @@ BLOCK_COLUMNS = 512  # of a block of the factor
 class RowSpace(NamedTuple):
     """y = (Qᵀz, 0) with z = (x[kept] − c)/q."""
 
-    column_coordinates: Coordinates
+    column_coordinates: ScaledCoordinates
     Q: np.ndarray  # (p, n)
 
     @property
@@ -99,7 +99,7 @@ class RowSpaceFamily(GaussianFamily):
 
     coordinates: Any
 
-    def evaluate(self, theta: Gaussians, beta: float = 1.0) -> Evaluation:
+    def evaluate(self, theta: Gaussians, beta: float = 1.0) -> EMEvaluation:
         evaluation = super().evaluate(theta, beta)
         return evaluation._replace(
             F=evaluation.F - self.mass * (self.coordinates.n_orthogonal - 1) / 2 * LOG_2PI
@@ -107,7 +107,7 @@ class RowSpaceFamily(GaussianFamily):
 
 
 def row_space_family(
-    rows: Rows, coordinates: Coordinates, name: str, epsilon: float
+    rows: Rows, coordinates: ScaledCoordinates, name: str, epsilon: float
 ) -> RowSpaceFamily:
     """Family of the coordinates y, for X without missing entries."""
     Q = np.linalg.qr(coordinates.of(np.asarray(rows.X[: rows.shape[0]])))[0]
@@ -118,7 +118,7 @@ def row_space_family(
     return RowSpaceFamily(rows, space, shape, regularization)  # type: ignore[arg-type]
 
 
-def row_space_pays(rows: Rows, coordinates: Coordinates) -> bool:
+def row_space_pays(rows: Rows, coordinates: ScaledCoordinates) -> bool:
     """Return whether columns outnumber rows by enough to change coordinates."""
     p = len(coordinates.kept)
     return p >= MIN_COLUMNS and p >= MIN_COLUMNS_PER_ROW * rows.shape[0]

@@ -27,7 +27,7 @@ def within(X: np.ndarray, labels: np.ndarray, s: np.ndarray | None = None) -> fl
     return float(np.dot(weight, np.einsum("ij,ij->i", x, x)))
 
 
-class Box(NamedTuple):
+class ReferenceBox(NamedTuple):
     """The smallest box along principal axes that contains all rows."""
 
     mean: np.ndarray  # (p,)
@@ -36,7 +36,7 @@ class Box(NamedTuple):
     high: np.ndarray
 
     @classmethod
-    def of(cls, X: np.ndarray, s: np.ndarray | None = None) -> "Box":
+    def of(cls, X: np.ndarray, s: np.ndarray | None = None) -> "ReferenceBox":
         x = X.astype(np.float64)
         mean = x[0] + np.average(x - x[0], axis=0, weights=s)
         x -= mean

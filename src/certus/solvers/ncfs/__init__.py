@@ -6,13 +6,13 @@ from .float32 import lbfgs_float32, with_X
 from .gains import ClassGains, PairLoss, ValueGains
 from .lbfgs import lbfgs
 from .path import alpha_grid, ascending_path, descending_path, largest_alpha, two_way_path
-from .problem import COLUMNS_PER_EXPONENTIAL, Evaluation, NCFSProblem
+from .problem import COLUMNS_PER_EXPONENTIAL, NCFSEvaluation, NCFSProblem
 from .references import reference_sums
 
 __all__ = [
     "COLUMNS_PER_EXPONENTIAL",
     "ClassGains",
-    "Evaluation",
+    "NCFSEvaluation",
     "NCFSFit",
     "NCFSProblem",
     "PairLoss",

@@ -16,7 +16,7 @@ from ..progress import OnStep, Step, constant_parameters, ignore
 from .fit import NCFSFit, violation
 from .lbfgs_run import MAX_STEP_REDUCTIONS, RunFunction, gradient_step, run_lbfgs
 from .newton import MAX_NEWTON_COLUMNS, newton
-from .problem import Evaluation, NCFSProblem
+from .problem import NCFSEvaluation, NCFSProblem
 
 # with so many columns, starting SciPy's L-BFGS-B takes longer than an evaluation
 MIN_GRADIENT_STEP_COLUMNS, MAX_GRADIENT_STEPS = 500, 4
@@ -77,7 +77,7 @@ def lbfgs(
 class _LBFGSState:
     """State of the solver: W, and F with its slope there."""
 
-    value: Evaluation
+    value: NCFSEvaluation
 
     def __init__(
         self, problem: NCFSProblem, W: np.ndarray, tol: float, max_iter: int, on_step: OnStep

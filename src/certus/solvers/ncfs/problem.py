@@ -28,7 +28,7 @@ COLUMNS_PER_EXPONENTIAL = 16  # columns of a distance that take as long as one e
 MIN_THREADED_WORK = 2**22  # pairs × columns; less is done before other threads wake
 
 
-class Evaluation(NamedTuple):
+class NCFSEvaluation(NamedTuple):
     """F and its slope at some W."""
 
     F: float
@@ -81,7 +81,7 @@ class NCFSProblem:
         """Compute F without its slope."""
         return self._evaluate(W, False).F
 
-    def value_and_slope(self, W: np.ndarray) -> Evaluation:
+    def value_and_slope(self, W: np.ndarray) -> NCFSEvaluation:
         """Compute F, ∂F/∂W and q."""
         return self._evaluate(W, True)
 
@@ -91,7 +91,9 @@ class NCFSProblem:
             return None
         return self._evaluate(W, True, self.distance.kinks(W)).slope + self.alpha
 
-    def _evaluate(self, W: np.ndarray, slope: bool, distance: Distance | None = None) -> Evaluation:
+    def _evaluate(
+        self, W: np.ndarray, slope: bool, distance: Distance | None = None
+    ) -> NCFSEvaluation:
         n, p = self.shape
         distance = self.distance.at(np.asarray(W, dtype=float)) if distance is None else distance
         q, g = np.empty(n), np.zeros(p)
@@ -107,7 +109,7 @@ class NCFSProblem:
                 if slope:
                     g += panel.weight_vjp()
         F = float(np.dot(self.a, q)) - self.alpha * float(np.sum(W))
-        return Evaluation(F, g - self.alpha, q)
+        return NCFSEvaluation(F, g - self.alpha, q)
 
 
 class _Panel:

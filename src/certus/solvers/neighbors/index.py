@@ -20,11 +20,11 @@ from .differences import Differences
 from .lists import NearestLists, RadiusLists, within_radius, without_self
 from .products import Products
 from .tiles import Tiles
-from .tree import Tree
+from .tree import KDTree
 
-SQUARES, ABSOLUTE, LARGEST, POWER = range(4)  # kernels/neighbors/nearest.py
+SQUARES, ABSOLUTE, MAXIMUM, POWER = range(4)  # kernels/neighbors/nearest.py
 METRIC_CODES = {
-    "euclidean": SQUARES, "sqeuclidean": SQUARES, "manhattan": ABSOLUTE, "chebyshev": LARGEST,
+    "euclidean": SQUARES, "sqeuclidean": SQUARES, "manhattan": ABSOLUTE, "chebyshev": MAXIMUM,
     "minkowski": POWER,
 }  # fmt: skip
 MINKOWSKI_NAMES = {1.0: "manhattan", 2.0: "euclidean", float("inf"): "chebyshev"}  # by p
@@ -177,7 +177,7 @@ class DenseIndex:
             return Tiles(self._read, lambda A, B: compare(A, B, 1), self.threads)
         if name == "products":
             return Products(self.Z, self.threads)
-        kind = Tree if name == "tree" else Differences
+        kind = KDTree if name == "tree" else Differences
         return kind(self.Z, self.code, self.power, self.threads)
 
     @cached_property

@@ -15,7 +15,7 @@ from .smallest import join_queries, smallest, within
 BLOCK_DISTANCES = 1 << 20  # entries of D that are sorted at a time
 
 
-class Precomputed:
+class PrecomputedIndex:
     """An ``Index`` of the square matrix D of distances between the rows of a fit."""
 
     algorithm = "precomputed"

@@ -11,7 +11,7 @@ MAX_LEAF_ROWS = 64  # this many distances cost about as much as one more level o
 TASK_QUERIES = 256  # queries that one task of the thread pool searches
 
 
-class Tree:
+class KDTree:
     """K-d tree engine: O(n·log n) to build, memory for one copy of X in float64.
 
     X: (n, p) float32 or float64 in C order. ``code``, ``power``: as in ``kernels/neighbors``.

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Multinomial(NamedTuple):
+class MultinomialLikelihood(NamedTuple):
     """log L = Σ s_i log p_i,y_i with p_ik ∝ exp(φ_iᵀθ_k), θ_0 = 0; θ has a row for each k > 0."""
 
     def at(self, Phi, y, s, theta):

@@ -1,0 +1,135 @@
+"""Names and prose that a stranger can read: each test lists the places that break its rule."""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.house.source import FILES, REPOSITORY, name_of, room_of
+
+PROSE = sorted(
+    path
+    for folder in ("src", "tests", "benchmarks", "examples")
+    for path in (REPOSITORY / folder).rglob("*.py")
+)
+
+# A docstring that begins so has no subject: "Of one block, or all."
+RIDDLES = re.compile(r"(Of|The same) ")
+
+# Adjectives, verbs and adverbs that say nothing by themselves: the name of a constant is a noun,
+# with its unit (MAX_UNSCREENED_COORDINATES, not FEW).
+NO_NOUNS = """
+    ABOVE ALONE ASKED BELOW BETWEEN CAREFUL CHEAP CLOSE COARSE DENSE DISTINCT ENOUGH EQUAL EXACT
+    FAILED FAINT FAR FEW FLAT FOUND FULL GIVEN HALFWAY HOPELESS KEEP KEPT KNOWN LARGE LARGEST LEAST
+    LITTLE LONG LONGER LONGEST LOOSE LOST MANY MORE MOST NAMED NEAR NEARLY NEGLIGIBLE NEVER NORMAL
+    NOTHING OPEN OTHER OWN PLAIN PRINTED RARE REFUSED RELATIVE ROUGH SAFE SAID SAME SEEN SELDOM
+    SEPARATED SETTLED SHARED SHARP SHIFTED SHORT SHOWN SINGLE SINGULAR SLOW SMALL SMALLEST SOME
+    SPARSE STABLE STEEP STUCK TALL TELL THIN THINNEST TIGHT TIGHTER TINY TOGETHER TOLD TOUCHING
+    UNBOUNDED USEFUL WASTED WEAK WHOLE WIDE WORTH
+""".split()  # noqa: SIM905 – a list of a hundred quoted words is harder to read
+
+# A class name has one meaning. These names occur in several modules, and mean one thing in all.
+ONE_MEANING = {
+    "distance, of the page, the proof or the user": {
+        "Boolean", "BrayCurtis", "Canberra", "Chebyshev", "Correlation", "Cosine", "Euclidean",
+        "Hamming", "Haversine", "Mahalanobis", "Manhattan", "Minkowski", "NanEuclidean", "PhiS",
+        "Spearman", "SquaredEuclidean", "StandardizedEuclidean",
+    },
+    "penalty, of the page and of the user; scikit-learn's estimator with it has the same name": {
+        "ElasticNet", "GroupL2", "MCP", "SCAD", "Simplex",
+    },
+    "density or shape of covariances, of the page and of the solver": {
+        "Bernoulli", "Diagonal", "Full", "Multinomial", "Poisson", "Spherical", "Tied",
+    },
+    "sums of an objective, which proof and solver compute without shared code": {
+        "ClassGains", "OrdinalSums", "ValueGains",
+    },
+    "result, of the proof or solver and as a typed fact of the certificate": {
+        "LeftOutDirection", "SeparatingColumn",
+    },
+    "interface of SciPy's sparse matrices; proofs import nothing of the fast rooms": {
+        "SparseMatrix",
+    },
+}  # fmt: skip
+
+
+def _docstrings(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and text of every docstring of a file."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node)
+            if text:
+                yield node.body[0].lineno, text
+
+
+def _constants(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and name of every constant of a module."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign):
+            targets = [
+                name for t in node.targets for name in (t.elts if isinstance(t, ast.Tuple) else [t])
+            ]
+        elif isinstance(node, ast.AnnAssign):
+            targets = [node.target]
+        for target in targets:
+            if isinstance(target, ast.Name) and target.id.isupper():
+                yield node.lineno, target.id
+
+
+def test_docstrings_begin_with_a_subject_or_a_verb():
+    wrong = [
+        f"{path.relative_to(REPOSITORY)}:{line}: {text.splitlines()[0]}"
+        for path in PROSE
+        for line, text in _docstrings(path)
+        if RIDDLES.match(text)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_constants_are_named_by_nouns():
+    wrong = [
+        f"{name_of(path)}:{line}: {name}"
+        for path in FILES
+        for line, name in _constants(path)
+        if name.strip("_") in NO_NOUNS
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def _modules_of_classes() -> dict[str, list[Path]]:
+    """The modules in which each class name is defined, at the top of the module."""
+    modules = defaultdict(list)
+    for path in FILES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                modules[node.name].append(path)
+    return modules
+
+
+def test_a_class_name_has_one_meaning():
+    allowed = set().union(*ONE_MEANING.values())
+    wrong = [
+        f"{name}: {', '.join(map(name_of, paths))}"
+        for name, paths in sorted(_modules_of_classes().items())
+        if len(paths) > 1 and name not in allowed
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_allowed_twin_exists():
+    modules = _modules_of_classes()
+    allowed = set().union(*ONE_MEANING.values())
+    assert not sorted(name for name in allowed if len(modules.get(name, ())) < 2)
+
+
+def test_the_certificate_has_no_untyped_value():
+    wrong = [
+        f"{name_of(path)}:{node.lineno}"
+        for path in FILES
+        if room_of(path) == "certificate"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Name) and node.id == "Any"
+    ]
+    assert not wrong, "\n".join(wrong)

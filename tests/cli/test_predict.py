@@ -91,7 +91,11 @@ def test_a_value_that_is_missing_in_every_row_is_filled_as_in_the_fit(certus, mo
     [
         (["agee", "dose", "city"], [1, 2, "Oslo"], ["lacks 'age'", "'agee'", "may be"]),
         (["dose"], [2.5], ["lacks 'age', 'city'"]),
-        (["age", "dose", "city"], ["old", 2, "Oslo"], ["column 'age' holds text", "'old'"]),
+        (
+            ["age", "dose", "city"],
+            ["old", 2, "Oslo"],
+            ["column 'age' must hold numbers", "'old' in row 1"],
+        ),
     ],
 )
 def test_columns_that_do_not_match_are_refused_and_named(certus, model, folder, header, row, said):
@@ -122,3 +126,15 @@ def test_refusals_of_predict(certus, model, folder):
     ran = certus("predict", "nn", "patients.csv")
     assert ran.code == 2
     assert "predicts nothing" in ran.err
+
+
+def test_truth_values_and_codes_are_read_as_in_the_table_of_the_fit(certus, folder):
+    rows = [["yes" if i % 3 else "no", ["007", "123"][i % 2], i * i % 7 + i / 8] for i in range(24)]
+    write_csv(folder / "fit.csv", ["ok", "zip", "y"], rows)
+    assert (
+        certus("fit", "fit.csv", "--target", "y", "--model", "ridge", "--out", "t.certus").code == 0
+    )
+    write_csv(folder / "new.csv", ["ok", "zip"], [["yes", "123"], ["yes", "123"]])
+    ran = certus("predict", "t.certus", "new.csv")
+    assert ran.code == 0, ran.err
+    assert len(ran.out.split()) == 3

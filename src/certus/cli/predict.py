@@ -14,7 +14,7 @@ from .refusals import refusals
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ..tables import Column, Table
+    from ..tables import Table
 
     Answers: TypeAlias = dict[str, "pa.Array | pa.ChunkedArray"]
 
@@ -66,46 +66,12 @@ def _with_id(answers: "Answers", name: str, table: "Table") -> "Answers":
 
 def matching_rows(model: object, schema: object, table: "Table") -> "pa.Table":
     """Columns of the table that the model was fitted on; mismatches raise or print a note."""
-    import pyarrow as pa
-
-    from ..tables import check_columns
-    from ..tables.schema import roles_of
+    from ..tables import check_columns, roles_of
 
     needed, roles = needed_columns(model), roles_of(schema)
     for line in check_columns(needed, table, ignored=[*roles]):
         output.note(line)
-    columns = {}
-    for name in needed:
-        found = table.column(name)
-        columns[name] = _as_fitted(table.data.column(name), found, roles.get(name))
-    return pa.table(columns)
-
-
-def _as_fitted(values: "pa.ChunkedArray", found: "Column", role: str | None) -> "pa.ChunkedArray":
-    """The values as the type that the column had in the table of the fit."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    target = {"number": pa.float64(), "category": pa.string(), "truth": pa.bool_()}.get(role or "")
-    if target is None or values.type == target:
-        return values
-    if role == "number" and (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
-        return values
-    if values.null_count == len(values):
-        return pa.chunked_array([pa.nulls(len(values), target)])
-    if role == "number":
-        first = found.examples[0] if found.examples else ""
-        raise TableError(
-            f"column '{found.name}' holds text (first: '{first}'), and numbers in the table of the "
-            "fit"
-        )
-    try:
-        return pc.cast(values, target)
-    except pa.ArrowInvalid as error:
-        raise TableError(
-            f"column '{found.name}' holds {values.type}, and {role} values in the table of the "
-            f"fit: {error}"
-        ) from error
+    return table.select(needed)
 
 
 def needed_columns(model: object) -> list[str]:

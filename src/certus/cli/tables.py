@@ -14,6 +14,8 @@ from ..text.format import count
 from . import output
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
 
     from ..model_files import ModelFile
@@ -32,12 +34,14 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--encoding", help="e.g. utf-8, cp1252, utf-16")
 
 
-def read(path: str, args: argparse.Namespace) -> "Table":
-    """The table of a file, after telling how it was read."""
+def read(path: str, args: argparse.Namespace, roles: "Mapping[str, str] | None" = None) -> "Table":
+    """The table of a file, after telling how it was read; ``roles``: those of an earlier one."""
     from ..tables import read_table
 
     delimiter = args.delimiter.replace("\\t", "\t") if args.delimiter else None
-    table = read_table(path, delimiter=delimiter, decimal=args.decimal, encoding=args.encoding)
+    table = read_table(
+        path, delimiter=delimiter, decimal=args.decimal, encoding=args.encoding, roles=roles
+    )
     for line in table.report.lines():
         output.note(line)
     return table
@@ -46,9 +50,12 @@ def read(path: str, args: argparse.Namespace) -> "Table":
 def read_both(args: argparse.Namespace) -> "tuple[ModelFile, Table]":
     """The model file and the table of a command."""
     from .. import model_files
+    from ..tables import roles_of
 
-    model_files.summary(args.model)  # refused before a large table is read
-    table = read(args.table, args)
+    _, schema = model_files.summary(args.model)  # refused before a large table is read
+    used = schema.get("used") if isinstance(schema, dict) else None
+    roles = {k: v for k, v in roles_of(schema).items() if isinstance(used, list) and k in used}
+    table = read(args.table, args, roles)
     return model_files.read(args.model), table
 
 

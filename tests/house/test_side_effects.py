@@ -232,7 +232,7 @@ def test_the_first_fit_of_a_process_sets_what_is_kept_and_no_more():
     program = """
         import sys
         import numpy as np
-        import certus, certus.cli.commands, certus.plotting
+        import certus, certus.cli, certus.plotting
         from test_side_effects import KEPT, everything, library
         from certus.linear_model import LinearRegression
         from certus.kernels import _compile, gram

@@ -15,6 +15,8 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -183,42 +185,61 @@ def _compare_with_official(content: bytes) -> None:
 
 def run(inputs: int, seed: int = 0, seconds: float = float("inf"), report=None) -> dict[str, int]:
     """Counts of outcomes; raises at the first input that breaks the rule, naming its number."""
-    events: list[str] = []
-    armed = [True]
-    sys.addaudithook(
-        lambda event, _: events.append(event) if armed[0] and event in FORBIDDEN else None
-    )
     files, counts = originals(), collections.Counter()
     for content in files:  # whatever is compiled or imported, is so now
         layout.from_bytes(content)
-    signal.signal(signal.SIGPROF, _late)
     end = time.monotonic() + seconds
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        warnings.catch_warnings(),
+        forbidden_events() as events,
+    ):
         warnings.simplefilter("ignore")
         path = Path(folder) / "fuzzed.certus"
         for content in files:
             assert outcome(content, path) == "loaded"
+        events.clear()
         for number in range(inputs):
-            events.clear()
             content = damaged(np.random.default_rng([seed, number]), files)
-            signal.setitimer(signal.ITIMER_PROF, SECONDS)
-            try:
+            with limited(SECONDS, f"input {number} of seed {seed}"):
                 counts[outcome(content, path)] += 1
-            except BaseException as error:
-                raise AssertionError(f"input {number} of seed {seed}: {error!r}") from error
-            finally:
-                signal.setitimer(signal.ITIMER_PROF, 0)
             assert not events, f"input {number} of seed {seed}: {events}"
             if report is not None and number % 1000 == 999:
                 report(number + 1, counts)
             if time.monotonic() > end:
                 break
-    armed[0] = False
     return dict(counts)
 
 
+@contextmanager
+def forbidden_events() -> Iterator[list[str]]:
+    """The processes and connections that are started within."""
+    events: list[str] = []
+    armed = [True]
+    sys.addaudithook(  # it cannot be removed
+        lambda event, _: events.append(event) if armed[0] and event in FORBIDDEN else None
+    )
+    try:
+        yield events
+    finally:
+        armed[0] = False
+
+
+@contextmanager
+def limited(seconds: float, what: str) -> Iterator[None]:
+    """Whatever is raised within becomes an AssertionError that names the input; so is slowness."""
+    signal.signal(signal.SIGPROF, _late)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    except BaseException as error:
+        raise AssertionError(f"{what}: {error!r}") from error
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
 def _late(_signal, _frame):
-    raise Late(f"longer than {SECONDS} s")
+    raise Late("it took too long")
 
 
 def main() -> None:

@@ -213,7 +213,7 @@ def test_in_the_first_fold_of_feature_selection_the_last_fit_is_kept(interrupted
     X, _ = classes
     model = NCFSClassifierCV(alphas=3, cv=3)
     said = interrupted(model, classes, NCFSClassifierCV, "_solve", 1)
-    assert "in the first fold; the last model of its path was kept, whose alpha" in said
+    assert "in the first fold; the last model of its path was kept, and its alpha" in said
     is_stopped(model, X, "its alpha was not chosen")
     assert model.alpha_ == model.alphas_[-1], "from the weakest to the strongest"
     assert model.weights_.any()

@@ -1,5 +1,5 @@
 """The ``certus`` command."""
 
-from .commands import main
+from .main import main
 
 __all__ = ["main"]

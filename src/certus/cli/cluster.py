@@ -1,21 +1,24 @@
 """``certus cluster``: groups of the rows of a table, with the evidence that there are any."""
 
 import argparse
-import warnings
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..exceptions import TableError, UsageError
 from ..text.format import count, number
 from . import certificates, output, tables
 from .exit_codes import OK
+from .refusals import refusals
 
 if TYPE_CHECKING:
     from ..tables import Column, Table
 
 MAX_PROFILE_COLUMNS = 12
 MAX_TRIED = 10
+LABELS = "cluster"  # the column of --out
 
 
 def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -46,53 +49,57 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         tables.require_new(args.out, args.force)
     table = tables.read(args.table, args)
+    if args.out is not None and LABELS in table.data.column_names:
+        raise UsageError(f"the table has a column '{LABELS}' already: rename it")
     columns = tables.used_columns(
         table, [], tables.names_in(args.columns), tables.names_in(args.drop) or []
     )
     X = table.select([c.name for c in columns])
-    steps = pipeline_for(columns, KMeans(random_state=args.seed))[:-1]
-    rows = np.asarray(steps.fit_transform(X))
+    model = KMeans(args.clusters or 1, n_init=10, random_state=args.seed)
+    rows = np.asarray(pipeline_for(columns, model)[:-1].fit_transform(X))
     verdict, k = "the number was given", args.clusters
     if k is None:
         most = min(MAX_TRIED, len(rows) - 1)
-        found = choose_n_clusters(
-            rows, range(1, most + 1), random_state=args.seed, on_progress=_progress()
-        )
+        if most < 2:
+            raise TableError(f"{count(len(rows), 'row')}: too few to look for groups")
+        with output.warnings_noted(), refusals(model):
+            found = choose_n_clusters(
+                rows, range(1, most + 1), random_state=args.seed, on_progress=_progress()
+            )
         verdict, k = found.verdict, found.n_clusters
     if k is None:
         if args.json:
-            output.json_result("cluster", {"n_clusters": None, "verdict": verdict, "groups": []})
+            output.json_result("cluster", {
+                "n_clusters": None, "verdict": verdict, "groups": [], "warnings": [],
+                "certificate": None, "file": None,
+            })  # fmt: skip
         else:
-            output.result(f"No groups found: {verdict}")
+            output.wrapped(f"No groups found: {verdict}")
         return OK
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model = KMeans(k, n_init=10, random_state=args.seed).fit(rows)
-    for warning in caught:
-        output.note(f"{warning.category.__name__}: {warning.message}")
+    with output.warnings_noted() as warned, refusals(model):
+        model.set_params(n_clusters=k).fit(rows)
     groups = [profile(table, columns, model.labels_ == g) for g in range(k)]
     if args.out is not None:
         import pyarrow as pa
 
-        labelled = table.data.append_column("cluster", pa.array(model.labels_))
+        labelled = table.data.append_column(LABELS, pa.array(model.labels_))
         tables.write_table(labelled, args.out)
     if args.json:
         output.json_result("cluster", {
-            "n_clusters": k, "verdict": verdict, "groups": groups,
+            "n_clusters": k, "verdict": verdict, "groups": groups, "warnings": warned,
             "certificate": certificates.as_json(model.certificate_), "file": args.out,
         })  # fmt: skip
     else:
-        output.result(f"{count(k, 'group')}: {verdict}\n")
+        output.wrapped(f"Groups found: {verdict}" if args.clusters is None else count(k, "group"))
+        output.result()
         _print_profiles(groups, columns)
         certificates.show(model.certificate_)
         if args.out is not None:
-            output.result(f"Written        {args.out}")
+            output.written(args.out)
     return certificates.exit_code(model.certificate_)
 
 
 def _progress() -> Callable[[int, int], None]:
-    import sys
-
     last = [-1]
 
     def show(done: int, of: int) -> None:

@@ -41,9 +41,9 @@ def run(args: argparse.Namespace) -> int:
         from ..model_files.onnx_export import export_onnx
 
         export_onnx(model, args.onnx)
-        output.result(f"Written        {args.onnx}")
+        output.written(args.onnx)
     if args.check is not None:
         certificate = getattr(steps_of(model)[-1], "certificate_")  # noqa: B009
         certificate.export(args.check)
-        output.result(f"Written        {args.check}")
+        output.written(args.check)
     return OK

@@ -2,16 +2,15 @@
 
 import argparse
 import shlex
-import warnings
-from typing import TYPE_CHECKING
-
-from sklearn.utils import get_tags
+from typing import TYPE_CHECKING, cast
 
 from ..exceptions import UsageError
 from . import certificates, output, tables
-from .models import Task, made, model_class
+from .models import Task, made, model_class, needs_target, require_options
+from .refusals import refusals
 
 if TYPE_CHECKING:
+    from ..model_files.values import Json
     from ..tables import Table
 
 MAX_COLUMNS_SHOWN = 40
@@ -39,7 +38,7 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     parser.add_argument("--force", action="store_true", help="overwrite --out")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     tables.add_reading_options(parser)
-    parser.set_defaults(run=run, takes_parameters=True)
+    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -51,43 +50,55 @@ def run(args: argparse.Namespace) -> int:
         tables.require_new(args.out, args.force, tables.is_model_file(args.out))
     table = tables.read(args.table, args)
     if args.target is None and args.model is None:
+        require_options(args.flags)
         raise UsageError(which_target(args.table, table))
-    task: Task = "none"
+    tasks: tuple[Task, ...] = ("none",)
     if args.target is not None:
-        task = tables.task_of(table.column(args.target), table)
-    cls = model_class(args.model, task)
-    if args.target is None and _needs_target(cls):
+        tasks = tables.tasks_of(table.column(args.target), table)
+    cls, task = model_class(args.model, tasks)
+    model = made(cls, args.flags, args.params)
+    if args.target is None and needs_target(model):
         raise UsageError(which_target(args.table, table))
     excluded = [name for name in (args.target, args.weights) if name is not None]
     columns = tables.used_columns(
         table, excluded, tables.names_in(args.columns), tables.names_in(args.drop) or []
     )
-    pipeline = pipeline_for(columns, made(cls, args.extra, args.params))
-    X = table.select([c.name for c in columns])
-    y = None if args.target is None else table.target(args.target)
-    weights = {} if args.weights is None else {"model__sample_weight": table.target(args.weights)}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        pipeline.fit(X, y, **weights)
-    for warning in caught:
-        output.note(f"{warning.category.__name__}: {warning.message}")
-    schema = {**table.schema(), "target": args.target, "weights": args.weights, "task": task,
-              "used": [c.name for c in columns]}  # fmt: skip
+    used = [c.name for c in columns]
+    y = None if args.target is None else tables.target_of(table, args.target, task)
+    pipeline = pipeline_for(columns, model)
+    with output.warnings_noted() as warned, refusals(model):
+        pipeline.fit(table.select(used), y, **_weights(model, table, args.weights))
+    schema = {
+        **table.schema(), "target": args.target, "weights": args.weights, "task": task,
+        "used": used,
+    }  # fmt: skip
     if args.out is not None:
-        write(pipeline, args.out, schema)
+        write(pipeline, args.out, cast("Json", schema))
     certificate = pipeline[-1].certificate_
     if args.json:
-        output.json_result("fit", {"certificate": certificates.as_json(certificate),
-                                   "columns": schema["used"], "file": args.out})  # fmt: skip
+        output.json_result("fit", {
+            "model": cls.__name__, "target": args.target, "task": task, "columns": used,
+            "rows": table.report.n_rows, "warnings": warned,
+            "certificate": certificates.as_json(certificate), "file": args.out,
+        })  # fmt: skip
     else:
         certificates.show(certificate)
         if args.out is not None:
-            output.result(f"Written        {args.out}")
+            output.written(args.out)
+    if args.out is None:
+        output.note("the model was not written: give --out FILE to keep it")
     return certificates.exit_code(certificate)
 
 
-def _needs_target(cls: type) -> bool:
-    return bool(get_tags(cls()).target_tags.required)
+def _weights(model: object, table: "Table", name: str | None) -> dict[str, object]:
+    """The argument of ``fit`` that holds the weights, if there are any."""
+    from sklearn.utils.validation import has_fit_parameter
+
+    if name is None:
+        return {}
+    if not has_fit_parameter(model, "sample_weight"):
+        raise UsageError(f"{type(model).__name__} takes no weights")
+    return {"model__sample_weight": tables.weights_of(table, name)}
 
 
 def which_target(path: str, table: "Table") -> str:

@@ -20,12 +20,20 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from ..exceptions import MissingExtraError, ModelFileError, TableError, UsageError
+from ..exceptions import (
+    CannotVerifyError,
+    CertificateError,
+    MissingExtraError,
+    ModelFileError,
+    TableError,
+    UsageError,
+)
 from ..tables.suggestions import unknown
-from . import cluster, export, fit, output, predict, show, verify
+from . import cluster, demo, doctor, export, fit, output, predict, show, verify, warm
 from .exit_codes import BUG, DATA_REFUSED, MODEL_FILE_REFUSED, OK, STOPPED, USAGE
+from .models import split_flags
 
-MODULES = (fit, predict, verify, cluster, show, export)
+COMMANDS = (fit, predict, verify, cluster, show, export, demo, doctor, warm)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = _run(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
+        output.error("stopped")
         return STOPPED
     except BrokenPipeError:  # the reader (head, less) has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -55,7 +64,8 @@ def _failed(failure: Exception) -> int:
             output.error(str(failure))
             return code
     name = type(failure).__name__
-    output.error(f"a bug of certus: {name}: {failure}. Please report it; --debug shows where.")
+    text = str(failure).rstrip(".")
+    output.error(f"a bug of certus: {name}: {text}. Please report it; --debug shows where.")
     return BUG
 
 
@@ -64,7 +74,10 @@ REASONS: dict[type[Exception], int] = {
     MissingExtraError: USAGE,
     TableError: DATA_REFUSED,
     ModelFileError: MODEL_FILE_REFUSED,
-    ValueError: DATA_REFUSED,  # an estimator refuses its data, with row, column and remedy
+    CannotVerifyError: DATA_REFUSED,
+    CertificateError: MODEL_FILE_REFUSED,  # it has no script
+    MemoryError: DATA_REFUSED,  # estimated before anything is allocated
+    OSError: USAGE,  # a file that cannot be written, a full disk
 }
 
 
@@ -73,20 +86,22 @@ def _run(arguments: list[str]) -> int:
     if not arguments:
         parser.print_help()
         return USAGE
-    if not arguments[0].startswith("-") and arguments[0] not in commands:
-        raise UsageError(unknown("command", arguments[0], commands))
+    name = arguments[0]
+    if not name.startswith("-") and name not in commands:
+        raise UsageError(unknown("command", name, commands))
+    flags: list[str] = []
+    if name == "fit":  # takes the parameters of any model besides its own options
+        arguments, flags = split_flags(arguments, commands[name])
     try:
-        chosen, extra = parser.parse_known_args(arguments)
-        if extra and not getattr(chosen, "takes_parameters", False):
-            parser.error(f"unrecognized arguments: {' '.join(extra)}")
+        chosen = parser.parse_args(arguments)
     except SystemExit as stop:  # --help, --version, or an option that does not exist
         return stop.code if isinstance(stop.code, int) else USAGE
-    chosen.extra = extra
+    chosen.flags = flags
     code: int = chosen.run(chosen)
     return code
 
 
-def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
+def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     from .. import __version__
 
     parser = argparse.ArgumentParser(
@@ -96,6 +111,6 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     )  # fmt: skip
     parser.add_argument("--version", action="version", version=f"certus {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="command", required=True)
-    for module in MODULES:
-        module.register(commands)
-    return parser, [*commands.choices]
+    for command in COMMANDS:
+        command.register(commands)
+    return parser, dict(commands.choices)

@@ -1,5 +1,6 @@
 """Models by the names that people type."""
 
+import argparse
 import inspect
 import json
 from collections.abc import Sequence
@@ -34,6 +35,10 @@ SHORT_NAMES: dict[str, tuple[str | None, str | None, str | None]] = {
 }
 DEFAULTS: dict[Task, str] = {"classes": "logistic", "numbers": "linear", "none": "kmeans"}
 MODULES = ("linear_model", "neighbors", "svm", "feature_selection", "cluster", "mixture")
+FIT_OPTIONS = (
+    "target", "model", "out", "weights", "columns", "drop", "params", "force", "json", "delimiter",
+    "decimal", "encoding",
+)  # fmt: skip
 KINDS: tuple[Task, ...] = ("classes", "numbers", "none")
 WORDS = {"classes": "classes", "numbers": "numbers", "none": "a table without a target"}
 
@@ -50,23 +55,50 @@ def class_names() -> dict[str, str]:
     return names
 
 
-def model_class(name: str | None, task: Task) -> "type[BaseEstimator]":
-    """The class of a short name or class name, for a task."""
-    name = name or DEFAULTS[task]
+def model_class(name: str | None, tasks: Sequence[Task]) -> "tuple[type[BaseEstimator], Task]":
+    """The class of a short name or class name, and its task, the first that it has."""
+    name = name or DEFAULTS[tasks[0]]
     if name.casefold() in SHORT_NAMES:
-        place = SHORT_NAMES[name.casefold()][KINDS.index(task)]
-        if place is None:
-            fitting = [short for short, row in SHORT_NAMES.items() if row[KINDS.index(task)]]
-            raise UsageError(f"{name} is not a model of {WORDS[task]}: try {', '.join(fitting)}")
-    else:
-        classes = class_names()
-        same = {k.casefold(): k for k in classes}
-        if name.casefold() not in same:
-            raise UsageError(unknown("model", name, [*SHORT_NAMES, *classes]))
-        place = classes[same[name.casefold()]]
-    module, _, cls = place.rpartition(".")
-    found: type[BaseEstimator] = getattr(import_module(f"certus.{module}"), cls)
+        row = SHORT_NAMES[name.casefold()]
+        for task in tasks:
+            place = row[KINDS.index(task)]
+            if place is not None:
+                return _class(place), task
+        k = KINDS.index(tasks[0])
+        fitting = [short for short, places in SHORT_NAMES.items() if places[k]]
+        raise UsageError(f"{name} is not a model of {WORDS[tasks[0]]}: try {', '.join(fitting)}")
+    classes = class_names()
+    same = {k.casefold(): k for k in classes}
+    if name.casefold() not in same:
+        raise UsageError(unknown("model", name, [*SHORT_NAMES, *classes]))
+    cls = _class(classes[same[name.casefold()]])
+    return cls, _task_of(cls, tasks)
+
+
+def _class(place: str) -> "type[BaseEstimator]":
+    module, _, name = place.rpartition(".")
+    found: type[BaseEstimator] = getattr(import_module(f"certus.{module}"), name)
     return found
+
+
+def _task_of(cls: "type[BaseEstimator]", tasks: Sequence[Task]) -> Task:
+    from sklearn.utils import get_tags
+
+    wanted: dict[str | None, Task] = {"classifier": "classes", "regressor": "numbers"}
+    task = wanted.get(get_tags(cls()).estimator_type)
+    if task is None or tasks[0] == "none":
+        return tasks[0]
+    if task in tasks:
+        return task
+    raise UsageError(f"{cls.__name__} is a model of {WORDS[task]}, and the target holds "
+                     f"{WORDS[tasks[0]]}")  # fmt: skip
+
+
+def needs_target(model: "BaseEstimator") -> bool:
+    """Does a fit of the model need a target?"""
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(model).target_tags.required)
 
 
 def made(
@@ -94,18 +126,41 @@ def _from_json(text: str | None) -> dict[str, object]:
     return values
 
 
+def split_flags(
+    arguments: Sequence[str], parser: argparse.ArgumentParser
+) -> tuple[list[str], list[str]]:
+    """Arguments that the parser knows, and the parameters of a model among them."""
+    known = parser._option_string_actions
+    options, flags = [], []
+    words = list(arguments)
+    while words:
+        word = words.pop(0)
+        if not word.startswith("--") or word == "--" or word.partition("=")[0] in known:
+            options.append(word)
+            continue
+        flags.append(word)
+        if "=" not in word and words and not words[0].startswith("--"):
+            flags.append(words.pop(0))
+    return options, flags
+
+
+def require_options(flags: Sequence[str]) -> None:
+    """Refuse a flag that looks like a mistyped option of ``certus fit``."""
+    for flag in flags:
+        close = did_you_mean(flag[2:], FIT_OPTIONS) if flag.startswith("--") else None
+        if close is not None:
+            raise UsageError(f"No option {flag}. Did you mean --{close}?")
+
+
 def _from_flags(cls: type, flags: Sequence[str]) -> dict[str, object]:
     values: dict[str, object] = {}
     words = list(flags)
     while words:
-        flag = words.pop(0)
-        if not flag.startswith("--"):
-            raise UsageError(f"'{flag}' was not understood")
-        name, equals, value = flag[2:].partition("=")
-        name = _parameter(cls, name)
+        flag, equals, value = words.pop(0)[2:].partition("=")
+        name = _parameter(cls, flag)
         if not equals:
-            if not words:
-                raise UsageError(f"--{name} needs a value")
+            if not words or words[0].startswith("--"):
+                raise UsageError(f"--{flag} needs a value")
             value = words.pop(0)
         values[name] = _value(value)
     return values
@@ -116,7 +171,7 @@ def _parameter(cls: type, flag: str) -> str:
     name = flag.replace("-", "_")
     if name in known:
         return name
-    close = did_you_mean(name, known)
+    close = did_you_mean(name, [*known, *FIT_OPTIONS])
     hint = f" Did you mean --{close}?" if close else f" {cls.__name__} has: {', '.join(known)}."
     raise UsageError(f"No option --{flag}.{hint}")
 

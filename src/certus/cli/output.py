@@ -11,7 +11,9 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TextIO
 
 import numpy as np
@@ -42,29 +44,58 @@ def result(text: str = "") -> None:
     print(printable(text))
 
 
+def wrapped(text: str, first: int = 0, rest: int = 0) -> None:
+    """Print a result, wrapped to the terminal; ``first`` and ``rest`` are indents of its lines."""
+    wrapper = textwrap.TextWrapper(
+        width(), initial_indent=" " * first, subsequent_indent=" " * rest
+    )
+    print(wrapper.fill(printable(text)))
+
+
+def written(path: str) -> None:
+    """Print which file was written."""
+    result(f"{'Written':<{INDENT}}{path}")
+
+
 def note(text: str) -> None:
     """Print a line about the work to stderr."""
-    for line in textwrap.wrap(text, width(), subsequent_indent="  ") or [""]:
-        print(paint(_encodable(line, sys.stderr), "dim", sys.stderr), file=sys.stderr, flush=True)
+    for line in textwrap.wrap(_encodable(text), width(), subsequent_indent="  ") or [""]:
+        print(paint(line, "dim", sys.stderr), file=sys.stderr, flush=True)
+
+
+@contextmanager
+def warnings_noted() -> Iterator[list[str]]:
+    """Print the warnings of a block to stderr, each once; yields the list that they come to."""
+    texts: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+            warnings.simplefilter("ignore", kind)  # for programmers
+        yield texts
+    texts += dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught)
+    for text in texts:
+        note(text)
 
 
 def error(text: str) -> None:
     """Print why the command cannot go on."""
-    print(f"certus: {_encodable(text, sys.stderr)}", file=sys.stderr)
+    print(f"certus: {_encodable(text)}", file=sys.stderr)
 
 
-def _encodable(text: str, stream: TextIO) -> str:
-    encoding = stream.encoding or "ascii"
-    return text.encode(encoding, "replace").decode(encoding)
+def _encodable(text: str) -> str:
+    encoding = sys.stderr.encoding or "ascii"
+    return printable(text, encoding)
 
 
-def explained(text: str) -> None:
-    """Print an ``explain()``, wrapped below its labels."""
+def explained(text: str, skip: tuple[str, ...] = ()) -> None:
+    """Print an ``explain()``, wrapped below its labels, without the lines of some labels."""
     first, *lines = text.splitlines()
     tone = "good" if first.startswith("[OK]") else "bad" if first.startswith("[!!]") else "poor"
-    print(paint(printable(first), tone))
+    for line in textwrap.wrap(printable(first), width(), subsequent_indent=" " * INDENT):
+        print(paint(line, tone))
     for line in lines:
-        print(printable(textwrap.fill(line, width(), subsequent_indent=" " * INDENT)))
+        if not line.startswith(skip):
+            wrapped(line, rest=INDENT)
 
 
 def json_result(kind: str, values: Mapping[str, object]) -> None:
@@ -75,6 +106,8 @@ def json_result(kind: str, values: Mapping[str, object]) -> None:
 
 def _plain(value: object) -> object:
     if isinstance(value, Mapping):
+        if set(value) == {"$float"}:  # as model files write inf and NaN
+            return value["$float"]
         return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(v) for v in value]

@@ -1,18 +1,22 @@
 """``certus predict``: answers of a model file for the rows of a table."""
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ..exceptions import TableError
+from ..exceptions import TableError, UsageError
+from ..text.format import count
 from . import output, tables
 from .exit_codes import OK
+from .refusals import refusals
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..tables import Table
+
+    Answers: TypeAlias = dict[str, "pa.Array | pa.ChunkedArray"]
 
 
 def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -35,41 +39,38 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 
 def run(args: argparse.Namespace) -> int:
     """Read the model and the table, predict, write."""
-    from ..model_files import read
-
     if args.out is not None:
         tables.require_new(args.out, args.force)
-    file = read(args.model)
-    table = tables.read(args.table, args)
+    file, table = tables.read_both(args)
+    if not hasattr(file.model, "predict"):
+        raise UsageError(f"{file.summary['model']} predicts nothing for new rows")
     X = matching_rows(file.model, file.table, table)
-    answers = answers_of(file.model, X)
+    with output.warnings_noted(), refusals(file.model):
+        answers = answers_of(file.model, X)
     if args.id is not None:
-        answers = {args.id: table.data.column(table.column(args.id).name), **answers}
+        answers = _with_id(answers, args.id, table)
     import pyarrow as pa
 
     tables.write_table(pa.table(answers), args.out)
     if args.out is not None:
-        output.result(f"Written        {args.out}")
+        output.written(args.out)
     return OK
+
+
+def _with_id(answers: "Answers", name: str, table: "Table") -> "Answers":
+    values = table.data.column(table.column(name).name)
+    if name in answers:
+        raise UsageError(f"the id '{name}' has the name of an answer: rename it")
+    return {name: values, **answers}
 
 
 def matching_rows(model: object, schema: object, table: "Table") -> "pa.Table":
     """Columns of the table that the model was fitted on; mismatches raise or print a note."""
-    from ..tables import check_columns
-    from ..tables.schema import roles_of
+    from ..tables import check_columns, roles_of
 
-    needed = needed_columns(model)
-    known = list(roles_of(schema))
-    for line in check_columns(needed, table, ignored=known):
+    needed, roles = needed_columns(model), roles_of(schema)
+    for line in check_columns(needed, table, ignored=[*roles]):
         output.note(line)
-    roles = roles_of(schema)
-    for name in needed:
-        found = table.column(name)
-        if roles.get(name) == "number" and found.role in ("category", "text", "date"):
-            raise TableError(
-                f"column '{name}' holds text (first: '{found.examples[0]}'), and numbers in the "
-                "table of the fit"
-            )
     return table.select(needed)
 
 
@@ -84,19 +85,35 @@ def needed_columns(model: object) -> list[str]:
     return [str(name) for name in names]
 
 
-def answers_of(model: object, X: object) -> "dict[str, pa.Array]":
-    """Columns of answers: "prediction", and "p_CLASS" where there are probabilities."""
+def answers_of(model: object, X: object) -> "Answers":
+    """Columns of answers: "prediction", and "p_CLASS" where there are probabilities.
+
+    A row in which the model abstains (its answer is NaN, or none of the classes) has no prediction.
+    """
     import pyarrow as pa
 
     predicted = np.asarray(model.predict(X))  # type: ignore[attr-defined]
-    answers = {}
+    classes = np.asarray(getattr(model, "classes_", [])).tolist() or None
+    answers: Answers = {}
     if predicted.ndim == 2 and predicted.shape[1] > 1:
         for j in range(predicted.shape[1]):
-            answers[f"prediction_{j + 1}"] = pa.array(predicted[:, j])
+            answers[f"prediction_{j + 1}"] = _answers(predicted[:, j], None)
     else:
-        answers["prediction"] = pa.array(predicted.ravel().tolist())
-    if hasattr(model, "predict_proba") and hasattr(model, "classes_"):
+        answers["prediction"] = _answers(predicted.ravel(), classes)
+    n_empty = max(column.null_count for column in answers.values())
+    if n_empty:
+        output.note(f"the model abstains in {count(n_empty, 'row')}: an empty prediction")
+    if classes is not None and hasattr(model, "predict_proba"):
         P = model.predict_proba(X)
-        for k, name in enumerate(np.asarray(model.classes_).tolist()):
+        for k, name in enumerate(classes):
             answers[f"p_{name}"] = pa.array(P[:, k])
     return answers
+
+
+def _answers(values: np.ndarray, classes: list[object] | None) -> "pa.Array":
+    import pyarrow as pa
+
+    known = None if classes is None else set(classes)
+    given = values.tolist()
+    none = [v != v or (known is not None and v not in known) for v in given]
+    return pa.array(given, mask=np.array(none, dtype=bool))

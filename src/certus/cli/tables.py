@@ -6,18 +6,24 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..exceptions import TableError, UsageError
 from ..text.files import write_whole
 from ..text.format import count
 from . import output
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
 
+    from ..model_files import ModelFile
     from ..tables import Column, Table
     from .models import Task
 
 MAX_CLASSES = 20  # of whole numbers: above, a target is taken as a number
+MAX_WHOLE = 2.0**53  # above, not every whole number is a float64
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
@@ -28,35 +34,72 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--encoding", help="e.g. utf-8, cp1252, utf-16")
 
 
-def read(path: str, args: argparse.Namespace) -> "Table":
-    """The table of a file, after telling how it was read."""
+def read(path: str, args: argparse.Namespace, roles: "Mapping[str, str] | None" = None) -> "Table":
+    """The table of a file, after telling how it was read; ``roles``: those of an earlier one."""
     from ..tables import read_table
 
     delimiter = args.delimiter.replace("\\t", "\t") if args.delimiter else None
-    table = read_table(path, delimiter=delimiter, decimal=args.decimal, encoding=args.encoding)
+    table = read_table(
+        path, delimiter=delimiter, decimal=args.decimal, encoding=args.encoding, roles=roles
+    )
     for line in table.report.lines():
         output.note(line)
     return table
 
 
-def task_of(column: "Column", table: "Table") -> "Task":
-    """Return what a target holds: classes or numbers."""
+def read_both(args: argparse.Namespace) -> "tuple[ModelFile, Table]":
+    """The model file and the table of a command."""
+    from .. import model_files
+    from ..tables import roles_of
+
+    _, schema = model_files.summary(args.model)  # refused before a large table is read
+    used = schema.get("used") if isinstance(schema, dict) else None
+    roles = {k: v for k, v in roles_of(schema).items() if isinstance(used, list) and k in used}
+    table = read(args.table, args, roles)
+    return model_files.read(args.model), table
+
+
+def tasks_of(column: "Column", table: "Table") -> "tuple[Task, ...]":
+    """Return what a target may hold, classes or numbers; the likelier first."""
     import pyarrow as pa
 
-    if column.role in ("category", "truth", "text", "id") and not _is_numeric(table, column):
-        return "classes"
+    if column.role in ("date", "nested"):
+        raise TableError(f"the target '{column.name}' cannot be predicted: {column.reason}")
     values = table.data.column(column.name)
-    if pa.types.is_boolean(values.type):
-        return "classes"
-    whole = all(float(v).is_integer() for v in values.unique().drop_null().to_pylist()[:1000])
-    return "classes" if whole and column.n_distinct <= MAX_CLASSES else "numbers"
+    if not _is_numeric(values.type) or pa.types.is_boolean(values.type):
+        return ("classes",)
+    if not _are_whole(values):
+        return ("numbers",)
+    return ("classes", "numbers") if column.n_distinct <= MAX_CLASSES else ("numbers", "classes")
 
 
-def _is_numeric(table: "Table", column: "Column") -> bool:
+def _is_numeric(kind: "pa.DataType") -> bool:
     import pyarrow as pa
 
-    kind = table.data.column(column.name).type
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _are_whole(values: "pa.ChunkedArray") -> bool:
+    numbers = values.drop_null().to_numpy().astype(float)
+    return bool(np.all(np.abs(numbers) < MAX_WHOLE)) and bool(np.all(numbers % 1 == 0))
+
+
+def target_of(table: "Table", name: str, task: object) -> np.ndarray:
+    """The values of a target; classes that are whole numbers as such, also from decimals."""
+    table.column(name)
+    values = table.target(name)
+    whole = task == "classes" and values.dtype.kind == "f" and _are_whole(table.data.column(name))
+    return values.astype(np.int64) if whole else values
+
+
+def weights_of(table: "Table", name: str) -> np.ndarray:
+    """The weights of the rows."""
+    column, values = table.column(name), table.data.column(name)
+    if column.n_missing or not _is_numeric(values.type):
+        what = count(column.n_missing, "missing value") if column.n_missing else "text"
+        raise TableError(f"the weights '{name}' hold {what}: give a number for each row")
+    weights: np.ndarray = values.to_numpy().astype(float)
+    return weights
 
 
 def used_columns(
@@ -80,8 +123,9 @@ def used_columns(
         raise TableError("no column is left for the model: see what was left out, and why")
     missing = [c for c in chosen if c.n_missing]
     for c in missing[:10]:
-        filled = "the median" if c.role == "number" else "a category of their own"
-        output.note(f"'{c.name}': {count(c.n_missing, 'missing value')} become {filled}")
+        filled = "the median" if c.role == "number" else "a category"
+        become = "becomes" if c.n_missing == 1 else "become"
+        output.note(f"'{c.name}': {count(c.n_missing, 'missing value')} {become} {filled}")
     return chosen
 
 
@@ -95,6 +139,10 @@ def names_in(text: str | None) -> list[str] | None:
 
 def require_new(path: str, force: bool, ours: bool = False) -> None:
     """Refuse to overwrite a file, unless it may be or is one that certus wrote."""
+    if Path(path).is_dir():
+        raise UsageError(f"{path} is a folder: give the name of a file")
+    if not Path(path).parent.is_dir():
+        raise UsageError(f"{path} cannot be written: there is no folder {Path(path).parent}")
     if Path(path).exists() and not force and not ours:
         raise UsageError(f"{path} exists: choose another name, or give --force")
 
@@ -104,6 +152,8 @@ def is_model_file(path: str) -> bool:
     from ..exceptions import ModelFileError
     from ..model_files import summary
 
+    if not Path(path).is_file():
+        return False
     try:
         summary(path)
     except ModelFileError:
@@ -116,7 +166,7 @@ def write_table(data: "pa.Table", path: str | None) -> None:
     from pyarrow import csv, parquet
 
     buffer = io.BytesIO()
-    if path is not None and path.endswith((".parquet", ".pq")):
+    if path is not None and path.casefold().endswith((".parquet", ".pq")):
         parquet.write_table(data, buffer)
     else:
         csv.write_csv(data, buffer)

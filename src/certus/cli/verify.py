@@ -2,11 +2,11 @@
 
 import argparse
 
-import numpy as np
-
 from ..exceptions import UsageError
 from . import certificates, output, tables
+from .models import needs_target
 from .predict import matching_rows
+from .refusals import refusals
 
 
 def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -33,21 +33,21 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 def run(args: argparse.Namespace) -> int:
     """Read, recompute, print."""
     from .. import verify
-    from ..model_files import read
 
-    file = read(args.model)
-    table = tables.read(args.table, args)
+    file, table = tables.read_both(args)
     schema = file.table if isinstance(file.table, dict) else {}
     X = matching_rows(file.model, file.table, table)
     target = args.target or schema.get("target")
     weights = args.weights or schema.get("weights")
-    if target is None and schema.get("task") != "none":
+    if target is None and needs_target(file.model):
         raise UsageError("the file does not say which column was the target: give --target")
-    y = None if target is None else table.target(str(target))
-    s = None if weights is None else np.asarray(table.target(str(weights)), dtype=float)
-    certificate = verify(file.model, X, y, sample_weight=s, by=args.by)
+    y = None if target is None else tables.target_of(table, str(target), schema.get("task"))
+    s = None if weights is None else tables.weights_of(table, str(weights))
+    with output.warnings_noted() as warned, refusals(file.model):
+        certificate = verify(file.model, X, y, sample_weight=s, by=args.by)
     if args.json:
-        output.json_result("verify", {"certificate": certificates.as_json(certificate)})
+        found = {"certificate": certificates.as_json(certificate), "warnings": warned}
+        output.json_result("verify", found)
     else:
         certificates.show(certificate)
     return certificates.exit_code(certificate)

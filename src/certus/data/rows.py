@@ -183,25 +183,25 @@ class Rows:
         i = spread(n, count)
         X = self._samples.get(count)
         if X is None:
-            X = self._taken(i)
+            X = self._gather(i)
             # cached for the next sample of this size
             if self.sparse and self.X.columns_only:
                 self._samples[count] = X
             elif count * p <= MAX_CACHED_SAMPLE_ELEMENTS and not self.sparse:
                 X.flags.writeable = False
                 self._samples[count] = X
-        return self._those(i, X)
+        return self._subset(i, X)
 
     def take(self, i: np.ndarray) -> "Rows":
         """Return a copy of rows by their numbers; many lazy rows stay lazy."""
-        return self._those(i, self._taken(i))
+        return self._subset(i, self._gather(i))
 
-    def _those(self, i: np.ndarray, X: Source) -> "Rows":
+    def _subset(self, i: np.ndarray, X: Source) -> "Rows":
         y = None if self.y is None else self.y[i]
         s = None if self.s is None else self.s[i]
         return Rows(X, y, s, threads=self.threads)
 
-    def _taken(self, i: np.ndarray) -> Any:
+    def _gather(self, i: np.ndarray) -> Any:
         X, (_, p) = self.X, self.shape
         if self.sparse:
             return CSR(X[i])

@@ -66,27 +66,35 @@ def _plain_types(data: "pa.Table") -> "pa.Table":
 
 def read_numpy(stream: IO[bytes], name: str) -> "pa.Table":
     """The table of a .npy file: an array of numbers, or a structured one with a field a column."""
+    try:
+        return _numpy_table(_array(stream))
+    except Exception as error:  # a damaged file may raise nearly anything
+        raise TableError(f"{name} cannot be read as .npy: {first_line(error)}") from error
+
+
+def _array(stream: IO[bytes]) -> np.ndarray:
+    n_bytes = _stated_bytes(stream)
+    if n_bytes is None:
+        raise TableError("it holds Python objects: save numbers, or text of a fixed width")
+    start = stream.tell()
+    if n_bytes > stream.seek(0, 2) - start:
+        raise TableError("the file is shorter than its header states")
+    stream.seek(0)
+    return np.load(stream, allow_pickle=False)
+
+
+def _numpy_table(array: np.ndarray) -> "pa.Table":
     import pyarrow as pa
 
-    try:
-        n_bytes = _stated_bytes(stream)
-        if n_bytes is None:
-            raise TableError("it holds Python objects: save numbers, or text of a fixed width")
-        start = stream.tell()
-        if n_bytes > stream.seek(0, 2) - start:
-            raise TableError("the file is shorter than its header states")
-        stream.seek(0)
-        array = np.load(stream, allow_pickle=False)
-    except Exception as error:  # a damaged header may raise nearly anything
-        raise TableError(f"{name} cannot be read as .npy: {first_line(error)}") from error
-    if array.dtype.names is None:
-        return _plain_array(array, name)
-    if array.ndim != 1 or any(array.dtype[f].kind not in "fiubU" for f in array.dtype.names):
+    fields = array.dtype.names
+    if fields is None:
+        return _plain_array(array)
+    if array.ndim != 1 or any(array.dtype[f].kind not in "fiubU" for f in fields):
         raise TableError(
-            f"{name} holds records of shape {array.shape} and type {array.dtype}: give a row "
-            "each, with fields of numbers or text"
+            f"it holds records of shape {array.shape} and type {array.dtype}: give a row each, "
+            "with fields of numbers or text"
         )
-    return pa.table({f: _native(array[f]) for f in array.dtype.names})
+    return pa.table({f: _native(array[f]) for f in fields})
 
 
 def _stated_bytes(stream: IO[bytes]) -> int | None:
@@ -99,15 +107,15 @@ def _stated_bytes(stream: IO[bytes]) -> int | None:
     return None if dtype.hasobject else math.prod(shape) * dtype.itemsize
 
 
-def _plain_array(array: np.ndarray, name: str) -> "pa.Table":
+def _plain_array(array: np.ndarray) -> "pa.Table":
     import pyarrow as pa
 
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise TableError(
-            f"{name} holds an array of shape {array.shape} and type {array.dtype}: give numbers, "
-            "a row each"
+            f"it holds an array of shape {array.shape} and type {array.dtype}: give numbers, a row "
+            "each"
         )
     columns = [_native(column) for column in array.T]
     return pa.table(columns, names=[f"column_{j + 1}" for j in range(len(columns))])

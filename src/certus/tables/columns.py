@@ -143,8 +143,13 @@ def _role_of_numbers(name: str, values: "pa.ChunkedArray", content: _Content) ->
 
 
 def _values_counted(values: "pa.ChunkedArray") -> _Content:
+    import pyarrow as pa
+
     distinct = values.unique().drop_null()
-    examples = tuple(_shown(v) for v in distinct[:3].to_pylist())
+    first = distinct[:3]
+    if pa.types.is_temporal(values.type):  # Python has no dates before the year 1
+        first = first.cast(pa.string())
+    examples = tuple(_shown(v) for v in first.to_pylist())
     return _Content(len(values), int(values.null_count), len(distinct), examples)
 
 

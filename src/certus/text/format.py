@@ -10,7 +10,7 @@ _ASCII = str.maketrans(
         "×": "x", "≤": "<=", "–": "-", "…": "...", "½": "1/2", "μ": "mu", "λ": "lambda", "·": "*",
         "π": "pi", "θ": "theta", "ε": "epsilon", "⁻": "^-", "¹": "1", "\u0304": "_mean",
         "₁": "_1", "ₖ": "_k", "ⱼ": "_j", "₊": "_+", "√": "sqrt ", "σ": "sigma",
-        "φ": "phi", "γ": "gamma", "β": "beta", "ω": "omega", "±": "+-",
+        "φ": "phi", "γ": "gamma", "β": "beta", "ω": "omega", "±": "+-", "→": "->",
     }
 )  # fmt: skip
 
@@ -88,9 +88,9 @@ def name_of(j: int, names: Sequence[str] | None) -> str:
     return f"'{names[j]}'" if names is not None else f"column {j}"
 
 
-def printable(text: str) -> str:
-    """The text, in ASCII where standard output can show no more."""
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+def printable(text: str, encoding: str | None = None) -> str:
+    """The text, in ASCII where an encoding (standard output's, if none is given) has no more."""
+    encoding = encoding or getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
         text.encode(encoding)
     except UnicodeEncodeError:

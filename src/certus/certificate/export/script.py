@@ -145,7 +145,13 @@ def _loader(c: "Certificate", problems: list[PageCall]) -> str:
     first = problems[0]
     targets, constant = _has_targets(first), first.constant
     labels = template.LABELS if targets and c.labels is not None else ""
-    steps = "" if c._steps is None else template.STEPS.format(steps=[*map(tuple, c._steps)])
+    loader, steps = template.LOADER, ""
+    if c._steps is not None:
+        loader = loader.replace(template.READ_ROWS, template.READ_ANY_ROWS)
+        steps = template.STEPS.format(
+            steps=[*map(tuple, c._steps)],
+            missing=template.MISSING, missing_numbers=template.MISSING_NUMBERS,
+        )  # fmt: skip
     weights = f"more[{int(targets)}].ravel().astype(float)"
     counts = (2, 3) if targets else (1,) if first.page in UNWEIGHTED_PAGES else (1, 2)
     main = template.MAIN.format(
@@ -154,7 +160,7 @@ def _loader(c: "Certificate", problems: list[PageCall]) -> str:
         rows="X" if constant is None else f"np.column_stack([X, np.full(len(X), {constant!r})])",
         report=_report(c),
     )  # fmt: skip
-    return template.LOADER + labels + steps + main
+    return loader + labels + steps + main
 
 
 def _report(c: "Certificate") -> str:

@@ -61,12 +61,41 @@ def numbers(values):
     return np.array([NUMBER[label(v)] for v in values])
 """
 
+# rows of a CSV file; a pipeline may have been fitted on one with other delimiters
+READ_ROWS = """\
+        with open(path, newline="", encoding="utf-8-sig") as f:
+            rows = [[cell or "nan" for cell in row] for row in csv.reader(f) if row]
+"""
+READ_ANY_ROWS = """\
+        with open(path, newline="", encoding="utf-8-sig") as f: lines = f.read().splitlines(True)
+        mark = max(",;\\t|", key="".join(lines[:1]).count)
+        rows = [r for r in csv.reader(lines, delimiter=mark) if r]
+        rows = [[point(cell.strip(), mark) or "nan" for cell in row] for row in rows]
+"""
+
+# marks of missing values, as certus.tables reads them
+MISSING = (
+    "", "NA", "N/A", "n/a", "na", "NaN", "nan", "-nan", "-NaN", "NaT", "<NA>", "NULL", "null",
+    "#N/A", "#NA", "-", "--", "?", ".",
+)  # fmt: skip
+MISSING_NUMBERS = (
+    "None", "none", "missing", "Missing", "nil", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?",
+    "#NULL!",
+)  # fmt: skip
 STEPS = """
+import re
 STEPS = {steps}
+MISSING = {missing}
+MISSING_NUMBERS = {missing_numbers}
+def point(cell, mark):  # a number with a decimal comma, where commas do not separate the fields
+    comma = re.fullmatch(r"([+-]?[0-9.]+),([0-9]+)", cell) if mark != "," else None
+    return f"{{comma[1].replace('.', '')}}.{{comma[2]}}" if comma else cell
+
 def prepared(T, name, fill, category, shift, scale):  # a column as the pipeline made it
-    v = [fill if str(v) in ("", "NA", "nan") else v for v in T[name].tolist()]
-    if category is not None:
-        v = [label(cell) == label(category) for cell in v]
+    gone = MISSING if isinstance(category, str) else MISSING + MISSING_NUMBERS
+    v = [fill if str(v) in gone else v for v in T[name].tolist()]
+    if isinstance(category, str): v = [str(cell) == category for cell in v]
+    elif category is not None: v = [label(cell) == label(category) for cell in v]
     return (np.array(v).astype(float) - shift) / scale
 """
 

@@ -13,8 +13,8 @@ from scipy.stats import norm
 
 import certus
 from certus.certificate.status import CERTIFIED_STATUSES
-from certus.cli import demo
-from certus.cli.commands import main
+from certus.cli import demo_rows as demo
+from certus.cli import main
 
 NAMES = [row.name for row in demo.ROWS]
 COLOUR = "\x1b["
@@ -23,13 +23,13 @@ COLOUR = "\x1b["
 @pytest.fixture(scope="module")
 def shown():
     """Every row of the demo, fitted once."""
-    return {row.name: demo.run(row) for row in demo.ROWS}
+    return {row.name: demo.fit_both(row) for row in demo.ROWS}
 
 
 @pytest.fixture
 def fitted(shown, monkeypatch):
     """``certus demo`` without fitting anew."""
-    monkeypatch.setattr(demo, "run", lambda row: shown[row.name])
+    monkeypatch.setattr(demo, "fit_both", lambda row: shown[row.name])
 
 
 def on_a_terminal(monkeypatch):
@@ -267,7 +267,7 @@ def test_where_scikit_learn_is_said_to_be_wrong_numpy_does_better(name, shown):
 
 def test_demo_fails_if_a_fit_of_ours_is_not_certified(capsys, monkeypatch, shown):
     wrong = shown["scales"]
-    monkeypatch.setattr(demo, "run", lambda row: wrong._replace(ours=wrong.theirs))
+    monkeypatch.setattr(demo, "fit_both", lambda row: wrong._replace(ours=wrong.theirs))
     assert main(["demo", "scales"]) == 1
     assert "please report this" in capsys.readouterr().out
 
@@ -341,7 +341,10 @@ def test_help_is_no_error(capsys):
     ("arguments", "said"),
     [
         (["dmeo"], "No command 'dmeo'. Did you mean 'demo'?"),
-        (["xyzzy"], "No command 'xyzzy'. There is: demo, doctor, warm."),
+        (
+            ["xyzzy"],
+            "No command 'xyzzy'. There is: fit, predict, verify, cluster, show, export, demo,",
+        ),
         (["demo", "whine"], "No row 'whine'. Did you mean 'wine'?"),
         (["demo", "--colour"], "unrecognized arguments: --colour"),
     ],
@@ -357,7 +360,7 @@ def test_ctrl_c_is_no_traceback(monkeypatch):
     def interrupted(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(demo, "run", interrupted)
+    monkeypatch.setattr(demo, "fit_both", interrupted)
     assert main(["demo"]) == 130
 
 

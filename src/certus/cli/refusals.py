@@ -1,0 +1,51 @@
+"""Which failures of an estimator are refusals of its data or parameters, and which are bugs.
+
+An estimator refuses by a ``raise`` statement, with the row, the column and the remedy; a parameter
+as "C=-1: give …". A ValueError that NumPy raises in the middle of a computation is no refusal.
+"""
+
+import dis
+import inspect
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..exceptions import ModelFileError, TableError, UsageError
+
+REFUSE = ("certus", "sklearn")  # libraries whose ValueErrors are meant for the user
+
+
+@contextmanager
+def refusals(model: object) -> Iterator[None]:
+    """Turn what the model refuses into ``TableError``, or ``UsageError`` for its parameters."""
+    try:
+        yield
+    except (ModelFileError, TableError, UsageError):
+        raise
+    except (ValueError, TypeError) as error:
+        if not _is_deliberate(error):
+            raise
+        if _names_parameter(model, error):
+            raise UsageError(str(error)) from error
+        if isinstance(error, TypeError):
+            raise
+        raise TableError(str(error)) from error
+
+
+def _names_parameter(model: object, error: Exception) -> bool:
+    """Is it about a parameter? ValueErrors begin with "C=-1: "; TypeErrors name it somewhere."""
+    words = re.findall(r"\w+", str(error)) if isinstance(error, TypeError) else []
+    words += re.findall(r"^(\w+)=", str(error))
+    return bool(set(words) & set(inspect.signature(type(model)).parameters))
+
+
+def _is_deliberate(error: BaseException) -> bool:
+    """Was the exception raised by a statement of certus or scikit-learn?"""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return False
+    library = str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0]
+    instruction = trace.tb_frame.f_code.co_code[trace.tb_lasti]
+    return library in REFUSE and dis.opname[instruction] in ("RAISE_VARARGS", "RERAISE")

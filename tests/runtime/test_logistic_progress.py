@@ -118,8 +118,8 @@ STEPS = {  # what a solver calls for each step
     "L1": "lasso.coordinate_descent:CoordinateDescent.step",
     "penalised intercept": "glm.newton:Newton.step",
     "no penalty": "glm.newton:Newton.step",
-    "Firth": "glm.firth:_shorter",
-    "ordered classes": "glm.ordinal:_shorter",
+    "Firth": "glm.firth:_line_search",
+    "ordered classes": "glm.ordinal:_line_search",
 }
 
 

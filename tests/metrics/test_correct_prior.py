@@ -347,7 +347,7 @@ def refused():
         "sums to 0.8": lambda: correct_prior(plain, {"no": 0.7, "yes": 0.1}, y=y),
         "shares of 'maybe'": lambda: correct_prior(plain, {"maybe": 0.1}, y=y),
         "one share for each of": lambda: correct_prior(plain, [0.1, 0.2, 0.7], y=y),
-        "a shift from X is for two": lambda: correct_prior(three, [0.2, 0.3, 0.5], X=X),
+        "a shift from X needs two": lambda: correct_prior(three, [0.2, 0.3, 0.5], X=X),
         "Sampler resamples y": lambda: correct_prior(sampling, 0.1, y=y),
         "estimator__class_weight='balanced' is inside BaggingClassifier":
             lambda: correct_prior(bagged, 0.1, y=y),

@@ -469,7 +469,7 @@ def test_few_rows_of_a_class_are_said():
         (lambda: imbalance_report([0, 1], [0.1, np.nan]), "y_pred has 1 missing value"),
         (lambda: imbalance_report([0, 1], [0.1, np.inf]), "y_pred has 1 infinite value"),
         (lambda: imbalance_report([0, 1], [0, 1], 0.5), "the predictions are labels"),
-        (lambda: imbalance_report([0, 1], [0.1, 2], kind="probabilities"), "no probability"),
+        (lambda: imbalance_report([0, 1], [0.1, 2], kind="probabilities"), "not a probability"),
         (lambda: imbalance_report([0, 1], [0, 1], kind="label"), "Did you mean 'labels'"),
         (lambda: imbalance_report([0, 1], [0, 1], interval="wald"), "interval='wald'"),
         (lambda: imbalance_report([0, 1], [0, 1], confidence=95), "confidence=95: give a share"),

@@ -159,7 +159,7 @@ def test_one_target_at_a_time():
     ("parameters", "message"),
     [
         ({"loss": "absolut"}, "loss='absolut': give one of .* Did you mean 'absolute'"),
-        ({"loss": lambda u, v: u}, r"has shape \(3, 1\): give a function that is broadcast"),
+        ({"loss": lambda u, v: u}, r"has shape \(3, 1\): give a function that broadcasts"),
         ({"loss": lambda u, v: np.full((3, 3), np.nan)}, "costs must be finite"),
         ({"epsilon": -1.0}, "epsilon=-1.0: give a number that is not negative, or 'auto'"),
         ({"epsilon": "large"}, "epsilon='large'"),

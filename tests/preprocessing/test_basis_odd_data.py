@@ -132,7 +132,7 @@ def test_powers_that_overflow_are_refused_with_a_remedy(X):
         (GaussianBasis(width="wide"), "width='wide': give one of 'spacing'"),
         (GaussianBasis(4, width=[1, 2]), "width has 2 numbers and column 0 of X has 4 centres"),
         (SigmoidBasis(centers=None), "without centres there is no spacing"),
-        (SigmoidBasis(slopes=[0] * 10), "a slope of 0 is no step"),
+        (SigmoidBasis(slopes=[0] * 10), "a slope of 0 gives no step"),
         (SigmoidBasis(slopes="steep"), "slopes='steep': give one of 'spacing'"),
     ],
     ids=str,

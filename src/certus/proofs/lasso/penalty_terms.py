@@ -125,7 +125,7 @@ class ElasticNetTerm:
     def split(
         self, w: np.ndarray, v: np.ndarray, error: np.ndarray, cost: np.ndarray
     ) -> tuple[Any, Any]:
-        """As l1|u| ≥ zu for every |z| ≤ l1, a w_j that is nearly 0 may be treated as 0."""
+        """Treat a w_j near 0 as 0 where that is cheaper: l1|u| ≥ zu for every |z| ≤ l1."""
         smooth = v - self.l2 * w
         error = error + 2 * UNIT * (np.abs(v) + self.l2 * np.abs(w))
         z = np.clip(smooth, -np.inf if self.positive else -self.l1, self.l1)

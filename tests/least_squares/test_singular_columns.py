@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+import certus
 from certus.exceptions import AliasWarning
 from certus.linear_model import LinearRegression
 
@@ -54,3 +55,21 @@ def test_tiny_columns_have_coefficients_that_are_not_negative():
     tiny, plain = (LinearRegression(positive=True).fit(s * X, y) for s in (2.0**-532, 1.0))
     assert tiny.certificate_.certified
     np.testing.assert_allclose(tiny.coef_ * 2.0**-532, plain.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_columns_near_the_least_normal_float_are_proven(fit_intercept, positive):
+    """The squares of their coefficients, 1e614, are beyond the floats; no sum needs them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 4))
+    y = X @ [1.0, 2.0, 0.0, -1.0] + 0.1 * rng.normal(size=30)
+    plain, tiny, one = (
+        LinearRegression(positive=positive, fit_intercept=fit_intercept).fit(X * d, y)
+        for d in (1.0, 1e-307, np.array([1e-307, 1.0, 1.0, 1.0]))
+    )
+    assert tiny.certificate_.certified
+    assert one.certificate_.certified
+    np.testing.assert_allclose(tiny.coef_ * 1e-307, plain.coef_, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(tiny.certificate_.objective, plain.certificate_.objective)
+    assert certus.verify(tiny, X * 1e-307, y).certified

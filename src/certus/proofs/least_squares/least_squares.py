@@ -142,12 +142,15 @@ class LeastSquaresFit:
         self.data, self.fit_intercept, self.positive = data, fit_intercept, positive
         self.user = w, b
         X, y, s = data.sample_block(view_sample_rows(data.shape[1]))
-        self.view = view = choose_view(X, y, s, centre=fit_intercept)
+        penalised = bool(np.any(alpha))
+        self.view = view = choose_view(X, y, s, centre=fit_intercept, penalised=penalised)
         self.b, self.b_error = viewed_intercept(w, b, view)
         self.q = np.ones(len(w)) if view.q is None else view.q
         # in the viewed columns the coefficients are w/q and the penalty is α q² (w/q)²
         self.w = w / self.q[:, None]
-        self.alpha = np.asarray(alpha, dtype=float) * self.q[:, None] ** 2 + np.zeros_like(w)
+        self.alpha = np.zeros_like(w)
+        if penalised:
+            self.alpha += np.asarray(alpha, dtype=float) * self.q[:, None] ** 2
         self.infeasible = ""
         if positive and (w < 0).any():
             self.infeasible = "a coefficient is below 0, which positive=True excludes"
@@ -204,7 +207,8 @@ class LeastSquaresFit:
 
     @property
     def objective(self) -> Any:
-        return self.sums.Srr + (self.alpha * self.w**2).sum(axis=0)
+        penalty = self.alpha * self.w**2 if self.alpha.any() else self.alpha
+        return self.sums.Srr + penalty.sum(axis=0)
 
     @property
     def null_objective(self) -> Any:

@@ -172,20 +172,23 @@ def column_tiles(X: np.ndarray) -> list[slice]:
     return [slice(start, start + step) for start in range(0, X.shape[1], step)]
 
 
-def choose_view(X: Matrix, y: np.ndarray, s: np.ndarray | None, centre: bool) -> View:
+def choose_view(
+    X: Matrix, y: np.ndarray, s: np.ndarray | None, centre: bool, penalised: bool = True
+) -> View:
     """Choose the view from a sample of the rows: c is a column's mean if that is far from 0.
 
     Without an intercept (``centre=False``) a shift would change the model, so there is none.
+    With a penalty (``penalised``) q² does not overflow either.
     """
     if not isinstance(X, np.ndarray):
         largest = np.zeros(X.shape[1])
         np.maximum.at(largest, X.indices, np.abs(X.data))
-        q = power_of_two(largest)
+        q = power_of_two(largest, penalised)
         c_y = y.mean(axis=0, dtype=float) if centre else np.zeros(y.shape[1])
         return View(None, q, c_y)
     if s is not None and s.any():
         X, y = X[s > 0], y[s > 0]
-    q = power_of_two(np.abs(X).max(axis=0).astype(float))
+    q = power_of_two(np.abs(X).max(axis=0).astype(float), penalised)
     if not centre:
         return View(None, q, np.zeros(y.shape[1]))
     X = X if q is None else X * q
@@ -200,13 +203,15 @@ def view_sample_rows(p: int) -> int:
     return max(16, min(256, 2**18 // p))
 
 
-def power_of_two(largest: np.ndarray) -> np.ndarray | None:
-    """q that scales columns so that their squares do not overflow, nor q²; None if not needed."""
+def power_of_two(largest: np.ndarray, square: bool) -> np.ndarray | None:
+    """q that scales columns so that their squares do not overflow, nor q² if ``square``; None if
+    not needed."""
     out_of_range = (largest > SAFE_MAGNITUDE) | ((largest < 1 / SAFE_MAGNITUDE) & (largest > 0))
     if not out_of_range.any():
         return None
     exponent = np.log2(np.where(out_of_range, largest, 1.0))
-    return np.exp2(np.clip(np.round(-exponent + 200 * np.sign(exponent)), -530, 500))
+    most = 500 if square else 1000
+    return np.exp2(np.clip(np.round(-exponent + 200 * np.sign(exponent)), -530, most))
 
 
 def viewed_intercept(w: np.ndarray, b: np.ndarray, view: View) -> tuple[Any, Any]:

@@ -89,4 +89,6 @@ CASES: list[tuple[int, str, str]] = [
     (2014453, "sklearn Ridge", "offset"),
     (2008748, "LogisticRegressionCV", "extreme"),
     (2026496, "sklearn GaussianMixture", "blobs"),
+    (9035675, "sklearn LogisticRegression, three classes", "blobs"),
+    (9078795, "LinearRegression", "offset"),
 ]

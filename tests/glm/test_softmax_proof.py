@@ -7,7 +7,9 @@ from scipy.sparse import csr_array
 
 from certus.data.csr import CSR
 from certus.proofs.glm import duality, logistic, softmax
+from certus.proofs.glm._weightless import weightless_odds
 from certus.proofs.glm.separation import separates
+from certus.proofs.linalg.linear_sums import View
 from tests.contract.classification import Case, classes, exact_objective, optimum, rows
 
 S = np.random.default_rng(9).integers(0, 4, size=40).astype(float)
@@ -229,3 +231,40 @@ def test_the_loss_of_a_row_that_is_all_but_certain_keeps_its_digits():
             for row, k, weight in zip(z, y, s, strict=True)
         )
         assert abs(float((result["objective"] - true) / true)) < 1e-14
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_newton_gain_with_a_weightless_class_is_bounded(seed: int) -> None:
+    """½ gᵀH⁺g of all classes, from dense derivatives, is at most the bound from those with weight."""
+    rng = np.random.default_rng(seed)
+    n, p, K = 12, 2, 4
+    X, y = rng.normal(size=(n, p)), rng.integers(K, size=n)
+    has_weight = np.arange(K) != seed % K
+    omega = np.where(has_weight[y], rng.uniform(0.1, 2.0, n), 0.0)
+    w, b = rng.normal(size=(p, K)), rng.normal(size=K)
+    b[~has_weight] -= rng.uniform(0, 12)
+    weighted = newton_gain_of(X, y, omega, w[:, has_weight], b[has_weight], has_weight)
+    gain = newton_gain_of(X, y, omega, w, b, np.ones(K, dtype=bool))
+    view = View(None, None, np.zeros(1))
+    odds = weightless_odds(X, y[:, None], omega, w, b, view, np.ones(K), has_weight)
+    bound = weighted * (1 + odds[1]) + 0.5 * odds[0]
+    assert gain <= bound * (1 + 1e-9)
+    assert gain >= weighted - 1e-12
+
+
+def newton_gain_of(
+    X: np.ndarray, y: np.ndarray, omega: np.ndarray, w: np.ndarray, b: np.ndarray,
+    classes: np.ndarray,
+) -> float:  # fmt: skip
+    """½ gᵀH⁺g of Σ ω (log Σ exp z − z_y), by the Kronecker products of its definition."""
+    Z = np.hstack([X, np.ones((len(X), 1))])
+    z = X @ w + b
+    Q = np.exp(z - z.max(axis=1, keepdims=True))
+    Q /= Q.sum(axis=1, keepdims=True)
+    Y = np.eye(len(classes))[y][:, classes]
+    g = sum(o * np.kron(x, q - e) for o, x, q, e in zip(omega, Z, Q, Y, strict=True))
+    H = sum(
+        o * np.kron(np.outer(x, x), np.diag(q) - np.outer(q, q))
+        for o, x, q in zip(omega, Z, Q, strict=True)
+    )
+    return float(g @ np.linalg.pinv(H, rcond=1e-11) @ g) / 2

@@ -6,13 +6,72 @@ F(w, b) ≥ F′(w′, b′), where w′ and b′ are the columns of the classes
 additional term in log Σ exp(z) and a nonnegative penalty. F comes arbitrarily close to F′ with
 w = 0 and b → −∞ for the others. So a lower bound of F′ is one of F; the objective is that of the
 point itself.
+
+A Newton step from (w, b) gains more than one of F′ does, since it also lowers the probability q_i
+of the classes without weight. Given that a row's class has weight, the classes have probabilities
+Q′; by splitting the variance of the scores with respect to "has weight",
+
+    ½ gᵀH⁻¹g ≤ ½ g′ᵀH′⁻¹g′ / (1 − max q) + ½ Σ ω_i q_i / (1 − q_i).
 """
 
 from typing import Any
 
 import numpy as np
 
-from certus.proofs.types import FunctionTo, Result, RowData
+from certus.proofs.glm.duality import product, slices
+from certus.proofs.linalg.linear_sums import View
+from certus.proofs.types import FunctionTo, Matrix, Result, RowData
+
+NEWTON_GAIN_ROUNDING = 1e-9  # relative, of sums of positive terms
+
+
+def newton_gain(
+    data: RowData,
+    w: np.ndarray,
+    b: np.ndarray,
+    view: View,
+    factor: np.ndarray,
+    has_weight: np.ndarray,
+    weighted_gain: float,
+) -> float:
+    """Bound the gain of a Newton step from ``weighted_gain``, that of F′."""
+    args = w, b, view, factor, has_weight
+    odds, largest = data.reduce(weightless_odds, *args, combine=add_odds)
+    if largest == np.inf:
+        return float("inf")
+    return float((weighted_gain * (1 + largest) + 0.5 * odds) * (1 + NEWTON_GAIN_ROUNDING))
+
+
+def weightless_odds(
+    X: Matrix,
+    y: np.ndarray,
+    s: np.ndarray | None,
+    w: np.ndarray,
+    b: np.ndarray,
+    view: View,
+    factor: np.ndarray,
+    has_weight: np.ndarray,
+) -> tuple[float, float]:
+    """Return Σ ω q/(1 − q) and max q/(1 − q) over the rows of a block that have weight."""
+    total, largest = 0.0, 0.0
+    for part, Z in slices(X, view):
+        z = np.asarray(product(Z, w)) + b
+        top = z[:, has_weight].max(axis=1, keepdims=True)
+        with np.errstate(over="ignore"):
+            e = np.exp(z - top)
+        odds = e[:, ~has_weight].sum(axis=1) / e[:, has_weight].sum(axis=1)
+        weight = factor[y[part, 0].astype(np.intp)]
+        if s is not None:
+            weight = weight * s[part]
+        weight, odds = weight[weight > 0], odds[weight > 0]
+        total += float(weight @ odds)
+        largest = max(largest, float(odds.max(initial=0.0)))
+    return total, largest
+
+
+def add_odds(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
+    """Combine the sums of two blocks."""
+    return first[0] + second[0], max(first[1], second[1])
 
 
 class WeightedClasses:

@@ -29,7 +29,7 @@ import numpy as np
 from certus.proofs.glm._careful_curvature import CarefulCurvature, careful_curvature
 from certus.proofs.glm._curvature import curvature_bound, local_model
 from certus.proofs.glm._softmax_rows import SoftmaxCurvature, SoftmaxRows
-from certus.proofs.glm._weightless import WeightedClasses
+from certus.proofs.glm._weightless import WeightedClasses, newton_gain
 from certus.proofs.glm.duality import (
     Fitted,
     class_factors,
@@ -359,6 +359,11 @@ def _check_weighted_classes(
         result["gap"] = gap
         result["residual"] = np.inf if problem.infeasible else gap / result["null_objective"]
         result["coef_error"] = float(np.sqrt(2 * max(gap, 0.0)) / np.sqrt(l2)) if l2 > 0 else None
+    elif result["residual"] < np.inf:  # stationary
+        f0 = result["null_objective"]
+        args = problem.w, problem.b, problem.view, problem.factor, has_weight
+        gain = newton_gain(problem.data, *args, result["residual"] * f0)
+        result["residual"] = np.inf if problem.infeasible else gain / f0
     return result
 
 

@@ -231,7 +231,9 @@ class LeastSquaresFit:
             error = np.where(self.h_error == 0, 0.0, self.h_error**2 / curvature).sum(axis=0)
         answer, excess = self.verdict(excess, error, proof)
         if np.all(curvature > 0):
-            # curvature_j (w_j − w*_j)² ≤ excess
+            # curvature_j (w_j − w*_j)² ≤ excess, which underflows where residuals are below 1e-154
+            underflows = (excess < np.finfo(float).tiny) & (self.r_error > 0)
+            excess = np.where(underflows, np.finfo(float).tiny, excess)
             with np.errstate(over="ignore"):
                 error = np.sqrt(excess) / np.sqrt(curvature) * self.q[:, None]
             answer |= self.coef_bounds(error.max(axis=0))

@@ -137,6 +137,7 @@ def check(
     args = (data, pi, theta_k, prior, moments_of_data, S, limit)
     L, moments, step = _evaluate_step(*args)
     blurred = step.get("rounding", 0.0) > ACCURATE_STEP_ROUNDING_RATIO * tol
+    plain = theta_k
     if blurred and step["seems"] <= tol and theta_k.supports_accurate_step(data):
         theta_k = theta_k.whitened_accurately()
         L, moments, step = _evaluate_step(*args, accurate=True)
@@ -150,7 +151,7 @@ def check(
     result |= step
     if family in NORMAL_SHAPES:
         result["residual"] += theta_k.error
-        result |= _degeneracy(data, pi, theta_k, prior, moments.n)
+        result |= _degeneracy(data, pi, plain, prior, moments.n)  # counts need no digits
     if not added and result["gain"] < -tol * S:  # impossible for an EM step without rounding
         result |= {
             "residual": -result["gain"] / S,

@@ -176,7 +176,7 @@ def test_a_claim_that_does_not_hold_has_a_script_that_says_so(
         solution = solve(*args, **kwargs)
         return solution._replace(w=solution.w * 1.1)
 
-    patch_everywhere(solve, spoiled)
+    patch_everywhere(solve, new=spoiled)
     X, y, _ = regression(5)
     with pytest.warns(NotCertifiedWarning):
         model = Ridge().fit(X, y)

@@ -119,7 +119,7 @@ def test_a_refused_and_a_failing_fit_leave_it_too(patch_everywhere):
     def broken(*_, **__):
         raise MemoryError
 
-    patch_everywhere(solve, broken)
+    patch_everywhere(solve, new=broken)
     with pytest.raises(MemoryError):
         LinearRegression().fit(X, y)
     assert process() == before

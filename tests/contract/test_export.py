@@ -53,6 +53,7 @@ def test_nothing_but_numpy_can_be_imported_there(elsewhere, tmp_path, name):
     assert "ImportError" in found.stderr
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", ESTIMATORS, ids=str)
 def test_the_claim_holds_where_certus_cannot_be_imported(case, elsewhere, tmp_path):
     X, y, _ = case.draw(5)

@@ -39,20 +39,19 @@ def small_work_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def patch_everywhere(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, Any], None]:
-    """Replace a function under every name that a module of certus knows it by."""
+def patch_everywhere(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Replace a function, or several, under every name that a module of certus knows them by."""
 
-    def patch(old: Any, new: Any) -> None:
-        places = [
-            (module, name)
-            for title, module in list(sys.modules.items())
-            if title.split(".")[0] == "certus" and isinstance(module, ModuleType)
-            for name, value in list(vars(module).items())
-            if value is old
-        ]
-        assert places, f"{old} is nowhere"
-        for module, name in places:
-            monkeypatch.setattr(module, name, new)
+    def patch(*old: Any, new: Any) -> None:
+        missing = {id(function): function for function in old}
+        wanted = set(missing)
+        for title, module in list(sys.modules.items()):
+            if title.split(".")[0] == "certus" and isinstance(module, ModuleType):
+                for name, value in list(vars(module).items()):
+                    if id(value) in wanted:
+                        missing.pop(id(value), None)
+                        monkeypatch.setattr(module, name, new)
+        assert not missing, f"nowhere: {list(missing.values())}"
 
     return patch
 

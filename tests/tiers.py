@@ -1,8 +1,9 @@
 """Which cases of a test the README's command runs, and which are left to ``-m exhaustive``.
 
 A parametrised test keeps a few of its cases, spread over all of them; one that is about estimators
-keeps a few for each class (and, of scikit-learn's checks, for each check). The others are marked
-``exhaustive``. Every test function runs in the first tier, every case in the two together.
+keeps a few for each class (and, of scikit-learn's checks, for each check); one that is marked
+``costly`` keeps the first. The others are marked ``exhaustive``. A test function that is marked so
+itself has a cheaper test of the same thing beside it. Every case runs in the two tiers together.
 """
 
 from collections import defaultdict
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 from sklearn.base import BaseEstimator
 
-CASES = 3  # of a test
+CASES = 2  # of a test
 CASES_OF_A_CLASS = 2  # the default and a contrast
 
 
@@ -25,7 +26,10 @@ def mark_exhaustive(items: Iterable[pytest.Item]) -> None:
             subjects = filter(None, map(subject, callspec.params.values()))
             groups[(str(item.path), item.originalname, *subjects)].append(item)  # type: ignore[attr-defined]
     for key, cases in groups.items():
-        kept = spread(len(cases), CASES if len(key) == 2 else CASES_OF_A_CLASS)
+        if cases[0].get_closest_marker("costly") is not None:
+            kept = {0}
+        else:
+            kept = spread(len(cases), CASES if len(key) == 2 else CASES_OF_A_CLASS)
         for number, item in enumerate(cases):
             if number not in kept:
                 item.add_marker(pytest.mark.exhaustive)

@@ -32,6 +32,7 @@ def test_a_direction_that_the_columns_hold_is_used(name, seed, apart):
     assert judge(model.certificate_, model, Rows(X, y)) == []
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("make", [with_a_sentinel, far_from_the_origin])
 @pytest.mark.parametrize("steps", [1, 2, 300])
 @pytest.mark.parametrize("seed", range(3))

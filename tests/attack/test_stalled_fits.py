@@ -21,6 +21,7 @@ from certus.svm import LinearSVC
 from .trials import fitted, trial
 
 
+@pytest.mark.costly
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("seed", "target", "generator"),

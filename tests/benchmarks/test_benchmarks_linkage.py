@@ -77,6 +77,7 @@ def test_every_linkage_has_a_row_of_the_size_that_is_promised_and_certus_is_in_a
         assert "certus" not in row.without
 
 
+@pytest.mark.exhaustive
 def test_the_picture_of_growth_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "growth.png"

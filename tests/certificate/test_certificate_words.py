@@ -121,7 +121,7 @@ def test_the_wrong_intercept_is_named_as_what_is_wrong():
 def test_an_uncertified_fit_says_by_how_much(patch_everywhere):
     from certus.solvers.least_squares.least_squares import solve
 
-    patch_everywhere(solve, lambda *a, **k: solve(*a, **k)._replace(w=solve(*a, **k).w * 1.2))
+    patch_everywhere(solve, new=lambda *a, **k: solve(*a, **k)._replace(w=solve(*a, **k).w * 1.2))
     X, y, _ = regression(1)
     with pytest.warns(NotCertifiedWarning) as caught:
         model = Ridge().fit(X, y)

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -380,6 +381,18 @@ def test_doctor_says_what_to_do_about_a_folder_it_cannot_write(capsys, monkeypat
     assert "Set NUMBA_CACHE_DIR" in capsys.readouterr().out
 
 
-def test_warm_says_how_long_it_took(capsys):
+def test_warm_says_how_long_it_took(capsys, monkeypatch):
+    compiled = []
+    monkeypatch.setattr(
+        "importlib.import_module", lambda name: SimpleNamespace(warm=lambda: compiled.append(name))
+    )
+    assert main(["warm"]) == 0
+    assert re.fullmatch(r"Kernels are ready: \d+\.\d s\.\n", capsys.readouterr().out)
+    assert "certus.kernels.gram.weighted" in compiled
+    assert "certus.kernels.gram._tiles" not in compiled
+
+
+@pytest.mark.exhaustive  # from an empty cache: 100 s
+def test_warm_compiles_every_kernel(capsys):
     assert main(["warm"]) == 0
     assert re.fullmatch(r"Kernels are ready: \d+\.\d s\.\n", capsys.readouterr().out)

@@ -26,6 +26,7 @@ def command(*arguments, text=None, **environment):
     )  # fmt: skip
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     "environment",

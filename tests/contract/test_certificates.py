@@ -86,8 +86,7 @@ def test_verify_works_where_every_solver_and_every_fit_raises(
     model = fit(case, X, y, s)
     functions = list(solver_functions())
     assert functions
-    for function in functions:
-        patch_everywhere(function, refuse)
+    patch_everywhere(*functions, new=refuse)
     for name in linear_model.__all__:
         monkeypatch.setattr(getattr(linear_model, name), "fit", refuse)
         if hasattr(peers, name):
@@ -111,7 +110,7 @@ def test_a_fit_warns_when_its_solver_returns_something_else(case, factor, patch_
         solution = solve(*args, **kwargs)
         return solution._replace(w=solution.w * factor)
 
-    patch_everywhere(solve, spoiled)
+    patch_everywhere(solve, new=spoiled)
     with warnings_of() as caught:
         model = case.make().fit(X, y)
     assert not model.certificate_.certified
@@ -139,7 +138,7 @@ def test_a_fit_warns_when_its_solver_returns_another_intercept(case, patch_every
         # not by the same for each class, which would change no probability
         return solution._replace(b=solution.b + 0.1 * np.arange(1, np.size(solution.b) + 1))
 
-    patch_everywhere(solve, spoiled)
+    patch_everywhere(solve, new=spoiled)
     with warnings_of() as caught:
         model = case.make().fit(X, y)
     assert not model.certificate_.certified

@@ -53,6 +53,7 @@ def test_nothing_but_numpy_can_be_imported_there(elsewhere, tmp_path, name):
     assert "ImportError" in found.stderr
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", ESTIMATORS, ids=str)
 def test_the_claim_holds_where_certus_cannot_be_imported(case, elsewhere, tmp_path):
     X, y, _ = case.draw(5)
@@ -176,7 +177,7 @@ def test_a_claim_that_does_not_hold_has_a_script_that_says_so(
         solution = solve(*args, **kwargs)
         return solution._replace(w=solution.w * 1.1)
 
-    patch_everywhere(solve, spoiled)
+    patch_everywhere(solve, new=spoiled)
     X, y, _ = regression(5)
     with pytest.warns(NotCertifiedWarning):
         model = Ridge().fit(X, y)

@@ -83,6 +83,7 @@ def test_no_law_is_without_an_estimator_that_keeps_it():
     assert all(keeping(name, ESTIMATORS) for name in LAWS)
 
 
+@pytest.mark.costly
 @law("shift")
 @few
 @given(seed=st.integers(0, 99), power=st.integers(0, 30), sign=st.sampled_from([-1, 1]))
@@ -111,6 +112,7 @@ def test_a_shift_of_y_moves_only_the_intercept(case, seed):
     np.testing.assert_allclose(there.intercept_, here.intercept_ + 2.0**27, rtol=1e-15)
 
 
+@pytest.mark.costly
 @law("scale X")
 @few
 @given(seed=st.integers(0, 99), c=st.floats(-8, 8).map(lambda e: 10**e))

@@ -178,6 +178,7 @@ def small_blocks(case, block, monkeypatch):
         monkeypatch.setattr(name.replace(":", "."), 4 * block)
 
 
+@pytest.mark.costly
 @law("threads")
 @pytest.mark.parametrize("threads", [2, 3])
 def test_the_same_bits_on_any_number_of_threads(case, threads, monkeypatch):
@@ -200,6 +201,7 @@ def test_the_same_bits_on_any_number_of_threads(case, threads, monkeypatch):
     assert_same_bits(answers[1], answers[0])
 
 
+@pytest.mark.costly
 @law("block size")
 @pytest.mark.parametrize("block", [7, 64, 10**9])
 def test_the_size_of_blocks_changes_only_rounding(case, block, monkeypatch):

@@ -151,6 +151,7 @@ def blocks(monkeypatch):
 
 
 # liblinear penalises the intercept, which takes a copy of X with one more column
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "model", [m for m in MODELS if getattr(m, "solver", "") != "liblinear"], ids=str
 )

@@ -217,6 +217,7 @@ def test_compiled_and_plain_sums_agree_through_gram(monkeypatch):
 # --- certificates ---------------------------------------------------------------------------------
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("j", range(4))
 @pytest.mark.parametrize("make", [Ridge, LinearRegression], ids=["Ridge", "LinearRegression"])
 def test_a_coefficient_edited_by_one_percent_is_refused(make, j):

@@ -36,6 +36,7 @@ def test_page_and_proof_agree(case):
     assert page.certified == proof.certified or near or hidden, (proof, page)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_script_is_short_and_finds_what_the_proof_found(case, tmp_path):
     model, X, y = fitted(case)

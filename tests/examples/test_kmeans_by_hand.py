@@ -99,6 +99,7 @@ def test_the_example_by_hand_runs_on_numpy_alone():
     assert done.stdout.count("J = ") == 5
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("model", ["kmeans", "mixture"])
 def test_the_picture_of_the_cost_is_drawn(model, tmp_path):
     pytest.importorskip("matplotlib")

@@ -119,6 +119,7 @@ def test_two_kinds_of_numbers_and_two_of_indices_are_all():
         assert counts[f"certus.kernels.hinge.dual_coordinates._sparse_{name}"] == 4
 
 
+@pytest.mark.exhaustive
 def test_kernels_stay_inside_their_arrays(tmp_path):
     program = """
         import numpy as np

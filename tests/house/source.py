@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import certus
@@ -9,6 +10,12 @@ import certus
 SOURCE = Path(certus.__file__).parent
 REPOSITORY = Path(__file__).parents[2]
 FILES = sorted(SOURCE.rglob("*.py"))
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """Syntax tree of a file, parsed once for all rules."""
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def name_of(path: Path) -> str:
@@ -32,10 +39,15 @@ def _run_time_nodes(node: ast.AST) -> Iterator[ast.AST]:
             yield from _run_time_nodes(child)
 
 
-def imports(path: Path) -> Iterator[str]:
+@cache
+def imports(path: Path) -> tuple[str, ...]:
     """Full names of all modules that a file imports at run time, wherever in it."""
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[str]:
     package = ["certus", *path.relative_to(SOURCE).parent.parts]
-    for node in _run_time_nodes(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _run_time_nodes(tree_of(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

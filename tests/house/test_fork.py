@@ -100,6 +100,7 @@ def test_a_fork_during_a_fit_leaves_parent_and_child_as_they_were():
     """)
 
 
+@pytest.mark.exhaustive
 @needs_fork
 def test_forks_among_many_fits_neither_hang_nor_change_bits():
     run_script("""

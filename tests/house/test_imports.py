@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 
-from tests.house.source import FILES, SOURCE, imports, name_of, room_of, room_of_module
+from tests.house.source import FILES, SOURCE, imports, name_of, room_of, room_of_module, tree_of
 
 BASIC = {"exceptions", "text", "runtime"}
 ESTIMATORS = {
@@ -140,7 +140,7 @@ def test_nothing_unpickles_evaluates_or_calls_home():
     for path in FILES:
         used = {m.split(".")[0] for m in imports(path)} & FORBIDDEN
         wrong += [f"{name_of(path)} imports {name}" for name in sorted(used)]
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if not isinstance(node, ast.Call):
                 continue
             if ast.unparse(node.func) in RUNS_TEXT:

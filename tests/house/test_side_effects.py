@@ -119,7 +119,7 @@ def test_a_refused_and_a_failing_fit_leave_it_too(patch_everywhere):
     def broken(*_, **__):
         raise MemoryError
 
-    patch_everywhere(solve, broken)
+    patch_everywhere(solve, new=broken)
     with pytest.raises(MemoryError):
         LinearRegression().fit(X, y)
     assert process() == before
@@ -216,6 +216,7 @@ def library():
     return state
 
 
+@pytest.mark.costly
 @each_case
 def test_a_fit_changes_no_global_of_the_library(case):
     X, y, _ = case.large(1)
@@ -382,6 +383,7 @@ def test_eight_threads_predict_what_one_does(case, blas_as_before):
         np.testing.assert_array_equal(told, expected)
 
 
+@pytest.mark.costly
 @each_case
 def test_fits_at_once_are_the_fits_one_by_one(case, blas_as_before):
     problems = [case.large(seed) for seed in range(4)]

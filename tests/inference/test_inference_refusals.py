@@ -198,7 +198,7 @@ def test_an_uncertified_fit_is_refused(monkeypatch, patch_everywhere):
         return solution._replace(w=1.1 * solution.w)
 
     X, y = noisy(31)
-    patch_everywhere(solve, spoiled)
+    patch_everywhere(solve, new=spoiled)
     with pytest.warns(NotCertifiedWarning):
         model = LinearRegression().fit(X, y)
     with pytest.raises(InferenceError, match=r"the fit is not certified \(not optimal\)"):

@@ -89,6 +89,7 @@ def test_one_signature_each():
         assert counts[f"certus.kernels.lasso.coordinate_descent.{name}"] == 1
 
 
+@pytest.mark.exhaustive
 def test_kernels_stay_inside_their_arrays(tmp_path):
     program = """
         import numpy as np, scipy.sparse as sp

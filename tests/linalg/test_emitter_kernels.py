@@ -102,6 +102,7 @@ def test_every_file_with_lanes_is_run_at_both_widths():
     assert "import gaussians" in WITH_VECTORS
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("lanes", [4, 8])
 def test_both_widths_give_the_sums(lanes, tmp_path):
     width, hits, misses, files = printed(WITH_VECTORS, CERTUS_LANES=lanes, NUMBA_CACHE_DIR=tmp_path)

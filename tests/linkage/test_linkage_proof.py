@@ -372,6 +372,7 @@ def test_without_heights_merges_and_labels_are_still_checked(rng):
 # --- cost -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("method", ["single", "average", "centroid", "ward"])
 def test_memory_grows_with_the_rows_and_not_with_their_pairs(method, rng):
     n = 4000

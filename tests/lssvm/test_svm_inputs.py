@@ -328,7 +328,7 @@ def test_ctrl_c_leaves_the_model_as_it_was(cls, patch_everywhere):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    patch_everywhere(certus.certificate.verification.certify, interrupted)
+    patch_everywhere(certus.certificate.verification.certify, new=interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.set_params(kernel="linear").fit(2 * X, y)
     assert set(vars(model)) == set(before)
@@ -346,7 +346,7 @@ def test_ctrl_c_in_the_check_of_an_answer_keeps_that_answer_without_a_certificat
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    patch_everywhere(certus.certificate.verification.certify, interrupted)
+    patch_everywhere(certus.certificate.verification.certify, new=interrupted)
     with pytest.raises(KeyboardInterrupt) as caught:
         model.set_params(kernel="linear").fit(2 * X, y)
     assert re.search(r"the (best one|model of the best) so far was kept", caught.value.__notes__[0])

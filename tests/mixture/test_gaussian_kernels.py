@@ -84,6 +84,7 @@ def test_diagonal_ones_too(p, k, n):
     np.testing.assert_allclose(S, np.einsum("kr,kjr->kj", w, Y**2), rtol=1e-11)
 
 
+@pytest.mark.exhaustive
 def test_kernels_of_normal_components_stay_inside_their_arrays(tmp_path):
     script = """
         import numpy as np

@@ -66,6 +66,7 @@ def solve_lower(L, B):
     return out
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["full", "tied"])
 @pytest.mark.parametrize(("n", "k"), [(30, 1), (40, 2), (60, 3)])
 @pytest.mark.parametrize("weighted", [False, True])

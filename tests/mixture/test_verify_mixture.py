@@ -82,6 +82,7 @@ def test_the_default_tol_stops_before_a_local_optimum_and_by_how_much():
     assert "it stopped at max_iter=2" in certus.verify(short, many).explain()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("shape", ["diag", "tied", "spherical"])
 def test_far_from_the_origin_scikit_learn_is_caught(shape):
     """N(0, 1) + 1e8, or N(0, 16): what it fits, if it does not raise, is never an optimum."""

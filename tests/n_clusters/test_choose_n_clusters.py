@@ -558,6 +558,7 @@ def test_progress_is_told_and_ctrl_c_says_how_far_it_came():
     assert "choose_n_clusters stopped by you after 3 of 8 steps" in stopped.value.__notes__[0]
 
 
+@pytest.mark.exhaustive
 def test_the_example_draws_its_picture(tmp_path):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "clusters.png"

@@ -93,6 +93,7 @@ def test_no_score_at_all_is_an_error():
         AlphaChoice.of(np.full((2, 3), np.nan))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("seed", range(3))
 def test_one_standard_error_takes_no_more_columns_than_the_best(seed):
     X, y = signal(seed, n=75, P=8)
@@ -347,6 +348,7 @@ def coarse(monkeypatch):
         monkeypatch.setattr(f"certus.feature_selection._fold_path.{name}", value)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("metric", ["manhattan", "sqeuclidean", "euclidean"])
 def test_a_coarse_path_chooses_the_same(coarse, monkeypatch, metric):
     X, y = clear(1, n=120, P=30)

@@ -109,6 +109,7 @@ def test_a_path_never_begins_at_zero():
     assert all(W.any() for _, W in told)
 
 
+@pytest.mark.costly
 @each_set
 def test_a_way_back_with_few_explored_is_nearly_as_good(data):
     apart, both, _ = paths(data)

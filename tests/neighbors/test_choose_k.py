@@ -160,6 +160,7 @@ def test_no_vote_is_a_wrong_answer_and_of_numbers_no_answer():
         choose_k(X, X[:, 0] + 0.5, [1, 2], weights=near)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_estimators_say_the_same(seed, weights):

@@ -87,6 +87,7 @@ BOUNDS = """
 """
 
 
+@pytest.mark.exhaustive
 def test_kernels_stay_inside_their_arrays(tmp_path):
     package = str(Path(_compile.__file__).parents[2])
     environment = {"PYTHONPATH": package, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": tmp_path}

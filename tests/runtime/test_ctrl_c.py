@@ -159,7 +159,7 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(cls, where, error, data, pa
         raise error
 
     module, name = where.split(":")
-    patch_everywhere(getattr(importlib.import_module(module), name), fails)
+    patch_everywhere(getattr(importlib.import_module(module), name), new=fails)
     for model, old in zip((fitted, unfitted), before, strict=True):
         with pytest.raises(error):
             model.fit(X[:50, :3], y[:50])

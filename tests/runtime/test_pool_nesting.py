@@ -59,9 +59,10 @@ def runs(program, threads):
     return told.stdout
 
 
-each_number_of_threads = pytest.mark.parametrize("threads", [1, 2, 3])
+each_number_of_threads = pytest.mark.parametrize("threads", [3, 2, 1])
 
 
+@pytest.mark.costly
 @each_number_of_threads
 def test_work_inside_of_work_inside_of_work_ends(threads):
     runs(
@@ -75,6 +76,7 @@ def test_work_inside_of_work_inside_of_work_ends(threads):
     )
 
 
+@pytest.mark.costly
 @each_number_of_threads
 def test_many_callers_at_once_that_nest_all_end(threads):
     runs(
@@ -127,6 +129,7 @@ def test_a_caller_is_served_while_all_helpers_wait_for_what_it_holds():
     )
 
 
+@pytest.mark.costly
 @each_number_of_threads
 def test_an_error_in_the_innermost_task_stops_all_levels(threads):
     runs(
@@ -162,6 +165,7 @@ def test_an_error_in_the_innermost_task_stops_all_levels(threads):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX does")
+@pytest.mark.costly
 @each_number_of_threads
 def test_ctrl_c_reaches_the_innermost_level_and_leaves_the_threads_usable(threads):
     runs(
@@ -218,6 +222,7 @@ def test_of_two_errors_that_of_the_first_task_is_raised():
     )
 
 
+@pytest.mark.exhaustive
 def test_cross_validated_fits_whose_folds_share_work_end_with_the_same_bits():
     """Folds share the threads, and each fold's Cholesky factors want to share them too."""
     runs(

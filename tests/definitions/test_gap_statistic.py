@@ -105,7 +105,11 @@ def test_the_table_of_choose_n_clusters_is_exact():
     W = [within(X, own) for own in labels.T]
     same = np.isclose(W, found.objective, rtol=1e-12)  # the same clusters were found
     assert same[:2].all()
-    claims = {"gap": found.gap[same], "error": found.gap_error[same], "chosen": found.says["gap"]}
+    claims = {
+        "gap": found.gap[same],
+        "error": found.gap_error[same],
+        "chosen": found.n_clusters_by_method["gap"],
+    }
     claim = gap_statistic.check(
         X, None, np.ones(len(X)), ks=KS[same], labels=labels[:, same],
         noise=found.noise["objective"][:, same], **claims,

@@ -235,7 +235,7 @@ def test_the_loss_of_a_row_that_is_all_but_certain_keeps_its_digits():
 
 @pytest.mark.parametrize("seed", range(12))
 def test_newton_gain_with_a_weightless_class_is_bounded(seed: int) -> None:
-    """½ gᵀH⁺g of all classes, from dense derivatives, is at most the bound from those with weight."""
+    """½ gᵀH⁺g of all classes, from dense derivatives, is at most the bound."""
     rng = np.random.default_rng(seed)
     n, p, K = 12, 2, 4
     X, y = rng.normal(size=(n, p)), rng.integers(K, size=n)

@@ -1,12 +1,39 @@
 """Names and prose that a stranger can read: each test lists the places that break its rule."""
 
 import ast
+import inspect
 import re
+import textwrap
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import certus
+from certus import (
+    cluster,
+    distances,
+    feature_selection,
+    inference,
+    linear_model,
+    losses,
+    metrics,
+    mixture,
+    neighbors,
+    penalties,
+    plotting,
+    preprocessing,
+    solvers,
+    svm,
+)
+from certus.certificate.fingerprint import Fingerprint
+from certus.derivatives.check import GradientCheck
+from certus.text.table import ResultTable
 from tests.house.source import FILES, REPOSITORY, name_of, room_of, tree_of
+
+PUBLIC_MODULES = (
+    certus, cluster, distances, feature_selection, inference, linear_model, losses, metrics,
+    mixture, neighbors, penalties, plotting, preprocessing, solvers, svm,
+)  # fmt: skip
 
 PROSE = sorted(
     path
@@ -29,6 +56,15 @@ NO_NOUNS = """
     SPARSE STABLE STEEP STUCK TALL TELL THIN THINNEST TIGHT TIGHTER TINY TOGETHER TOLD TOUCHING
     UNBOUNDED USEFUL WASTED WEAK WHOLE WIDE WORTH
 """.split()  # noqa: SIM905 – a list of a hundred quoted words is harder to read
+
+# Everyday words that tell a user nothing as the name of a parameter or of an attribute. A method
+# or an attribute of a trained model that scikit-learn names so may keep its name.
+NO_PUBLIC_NAMES = """
+    ask asked but found here how keep kept know known look looked more near other own picked rest
+    said say says some stuff tell those told what why
+""".split()  # noqa: SIM905
+# ``Fingerprint.differs(other)``: the conventional name of a second object of the same class
+CONVENTIONAL_NAMES = {("differs", "other")}
 
 # A class name has one meaning. These names occur in several modules, and mean one thing in all.
 ONE_MEANING = {
@@ -118,6 +154,41 @@ def test_a_class_name_has_one_meaning():
         if len(paths) > 1 and name not in allowed
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def _public_names(thing: type | Callable[..., object]) -> Iterator[tuple[str, str]]:
+    """Pairs of owner and name: parameters, fields, methods and attributes, also inherited ones."""
+    if not isinstance(thing, type):
+        yield from ((thing.__name__, name) for name in inspect.signature(thing).parameters)
+        return
+    for base in thing.__mro__:
+        if base.__module__.split(".")[0] != "certus":
+            continue
+        yield from ((thing.__name__, name) for name in inspect.get_annotations(base))
+        for name, value in vars(base).items():
+            yield thing.__name__, name
+            if inspect.isfunction(value) and (name == "__init__" or name[0] != "_"):
+                yield from ((name, parameter) for parameter in inspect.signature(value).parameters)
+        for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(base)))):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                yield thing.__name__, node.attr
+
+
+def test_public_parameters_and_attributes_are_words_of_the_field():
+    things = {
+        f"{module.__name__}.{name}": getattr(module, name)
+        for module in PUBLIC_MODULES
+        for name in module.__all__
+        if callable(getattr(module, name))
+    }
+    things |= {cls.__name__: cls for cls in (Fingerprint, GradientCheck, ResultTable)}
+    wrong = {
+        f"{thing}: {owner}, {name}"
+        for thing, value in things.items()
+        for owner, name in _public_names(value)
+        if name.rstrip("_") in NO_PUBLIC_NAMES and (owner, name) not in CONVENTIONAL_NAMES
+    }
+    assert not wrong, "\n".join(sorted(wrong))
 
 
 def test_every_allowed_twin_exists():

@@ -63,7 +63,9 @@ def test_blobs_far_apart_are_counted(case, seed):
     centers, k = FAR_APART[case]
     choice = choose_n_clusters(blobs(seed, centers), range(1, 8), random_state=seed, **QUICK)
     assert choice.n_clusters == k, choice.verdict
-    assert choice.says["silhouette"] == choice.says["stability"] == k
+    assert (
+        choice.n_clusters_by_method["silhouette"] == choice.n_clusters_by_method["stability"] == k
+    )
     assert choice.verdict.startswith(f"{k} clusters: ")
 
 
@@ -90,7 +92,7 @@ def test_structure_in_noise_is_found_as_seldom_as_is_said(case):
     assert sum(choice.n_clusters is not None for choice in result) <= 2
     for method in ("silhouette", "stability"):
         # 1/21 of 25 is 1.2; more than 5 has probability 1e-3
-        assert sum(choice.says[method] != 1 for choice in result) <= 5
+        assert sum(choice.n_clusters_by_method[method] != 1 for choice in result) <= 5
 
 
 @pytest.mark.slow
@@ -138,7 +140,9 @@ def test_gaps_are_those_of_the_scatters(iris):
     gap, s = gap_statistic.gaps(np.log(choice.objective), np.log(choice.noise["objective"]))
     np.testing.assert_allclose(choice.gap, gap)
     np.testing.assert_allclose(choice.gap_error, s)
-    assert choice.says["gap"] == gap_statistic.first_within_one_error(choice.ks, gap, s)
+    assert choice.n_clusters_by_method["gap"] == gap_statistic.first_within_one_error(
+        choice.ks, gap, s
+    )
 
 
 class Halves:
@@ -229,7 +233,7 @@ def test_weights_count_rows_in_the_data_s_own_numbers():
     np.testing.assert_allclose(given.objective, repeated.objective, rtol=1e-9)
     np.testing.assert_allclose(given.silhouette[1], repeated.silhouette[1], rtol=1e-9)
     assert given.n == np.count_nonzero(s)
-    assert given.says["silhouette"] == given.says["stability"] == 3
+    assert given.n_clusters_by_method["silhouette"] == given.n_clusters_by_method["stability"] == 3
 
 
 def test_weights_are_given_to_all_fits_and_to_agreement():
@@ -249,7 +253,7 @@ def test_far_from_the_origin_and_in_other_units_the_answer_is_the_same():
     near = choose_n_clusters(X, range(1, 5), random_state=0, **QUICK)
     for other, factor in ((X + 2.0**20, 1.0), (X * 2.0**40, 2.0**80)):
         far = choose_n_clusters(other, range(1, 5), random_state=0, **QUICK)
-        assert far.says == near.says
+        assert far.n_clusters_by_method == near.n_clusters_by_method
         np.testing.assert_allclose(far.objective, near.objective * factor, rtol=1e-6)
         np.testing.assert_allclose(far.silhouette, near.silhouette, rtol=1e-6)
 
@@ -260,7 +264,9 @@ def test_float32_and_whole_numbers_are_taken():
     whole = choose_n_clusters(X.astype(np.int16), range(1, 5), **queried)
     single = choose_n_clusters(X.astype(np.float32), range(1, 5), **queried)
     np.testing.assert_allclose(whole.objective, single.objective, rtol=1e-6)
-    assert whole.says["silhouette"] == single.says["silhouette"] == 3
+    assert (
+        whole.n_clusters_by_method["silhouette"] == single.n_clusters_by_method["silhouette"] == 3
+    )
 
 
 def test_of_many_rows_a_sample_is_clustered_and_that_is_said():
@@ -412,7 +418,9 @@ def test_the_explanation_has_the_verdict_the_reasons_and_a_table(iris):
         assert sum(line.startswith(name) for line in lines) == 1
     assert "Does not say" in text
     marked = [line for line in lines if "*" in line and line[0].isdigit()]
-    assert {line.split()[0] for line in marked} <= {str(k) for k in choice.says.values()}
+    assert {line.split()[0] for line in marked} <= {
+        str(k) for k in choice.n_clusters_by_method.values()
+    }
     assert repr(choice) == f"NClustersResult({choice.verdict})"
 
 
@@ -465,7 +473,7 @@ def test_the_picture_shows_the_numbers(iris):
     top = display.noise_["stability"].get_paths()[0].vertices[:, 1].max()
     assert top == pytest.approx(choice.noise["stability"][:, 1:].max())
     marks = {name: int(mark.get_xdata()[0]) for name, mark in display.marks_.items()}
-    message = {name: k for name, k in choice.says.items() if k is not None}
+    message = {name: k for name, k in choice.n_clusters_by_method.items() if k is not None}
     assert marks.items() <= message.items()
     assert display.figure_.get_size_inches().tolist() == [6.0, 6.6]
     figure, axes = plt.subplots(3)

@@ -112,8 +112,8 @@ def test_long_overlapping_and_wide_clusters_are_counted(rows, k, shape):
 
 def test_it_sees_strips_where_silhouettes_and_gaps_do_not():
     choice = choose_n_clusters(strips(0), range(1, 4), methods=ALL, random_state=0, **FEW)
-    assert choice.says["bic"] == 2
-    assert choice.says["silhouette"] == choice.says["gap"] == 1
+    assert choice.n_clusters_by_method["bic"] == 2
+    assert choice.n_clusters_by_method["silhouette"] == choice.n_clusters_by_method["gap"] == 1
 
 
 @pytest.mark.parametrize("case", ["uniform", "many columns", "one blob"])
@@ -132,7 +132,7 @@ def test_structure_in_noise_is_found_as_seldom_as_is_said(case):
         choose_n_clusters(
             NOTHING[case](np.random.default_rng(seed)), range(1, 6), methods="bic",
             n_references=9, random_state=seed,
-        ).says["bic"]
+        ).n_clusters_by_method["bic"]
         for seed in range(8)
     ]  # fmt: skip
     assert sum(k != 1 for k in result) <= 4
@@ -147,7 +147,7 @@ def test_clusters_are_counted_again_and_again(rows, k):
         choice = choose_n_clusters(
             rows(seed), range(1, 6), methods="bic", n_references=9, random_state=seed
         )
-        assert choice.n_clusters == k, (seed, choice.why)
+        assert choice.n_clusters == k, (seed, choice.reasons)
 
 
 def test_a_gain_within_what_noise_reaches_is_none():
@@ -205,7 +205,7 @@ def test_the_others_have_the_same_numbers_with_it_and_without(four):
 
 
 def test_the_table_has_the_bic_and_its_gain(four):
-    assert four.n_clusters == four.says["bic"] == 3
+    assert four.n_clusters == four.n_clusters_by_method["bic"] == 3
     gain = (four.bic[0] - four.bic) / 60
     np.testing.assert_allclose(four.bic_gain, gain)
     assert four.to_frame().columns.tolist()[-3:] == ["bic", "bic_gain", "bic_gain_noise"]
@@ -239,7 +239,7 @@ def test_gains_are_over_one_component_also_where_that_was_not_asked():
     assert choice.n_clusters == 3
     assert (choice.bic_gain > 0).all()
     nothing = choose_n_clusters(NOTHING["one blob"](np.random.default_rng(0)), [2, 3], **queried)
-    assert nothing.says["bic"] == 1
+    assert nothing.n_clusters_by_method["bic"] == 1
 
 
 def test_same_bits_on_any_number_of_threads():
@@ -255,7 +255,7 @@ def test_k_without_a_bic_are_told_and_warnings_are_not():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         choice = choose_n_clusters(points, methods="bic", n_references=2, random_state=0)
-    assert choice.says["bic"] is None
+    assert choice.n_clusters_by_method["bic"] is None
     assert choice.verdict.startswith("no answer: bic: mixtures of several components have none")
     assert any(note.startswith("There is no BIC of k = 2, 3: ") for note in choice.notes)
     assert "BIC            –: " in choice.explain()

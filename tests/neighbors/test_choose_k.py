@@ -267,7 +267,7 @@ def test_the_bootstrap_is_that_of_fits_on_the_draws(seed, weights, task):
         atol=1e-12,
     )  # fmt: skip
     best = [ks[int(np.argmin(np.round(l.mean(axis=0), 12)))] for l in losses]
-    np.testing.assert_array_equal(choice.picked, best)
+    np.testing.assert_array_equal(choice.best_of_resamples, best)
 
 
 def test_rows_whose_neighbours_were_not_drawn_look_farther(monkeypatch):

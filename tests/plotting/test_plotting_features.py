@@ -110,7 +110,7 @@ def test_equal_weights_keep_the_order_of_columns():
         ({"names": ["a"]}, r"names has shape \(1,\), but there are 2 weights"),
         ({"intervals": [[0, 1]]}, r"intervals has shape \(1, 2\), but there are 2 weights"),
         ({"selected": [True]}, r"selected has shape \(1,\)"),
-        ({"some": [True]}, r"some has shape \(1,\)"),
+        ({"candidates": [True]}, r"candidates has shape \(1,\)"),
     ],
     ids=str,
 )
@@ -145,7 +145,7 @@ def test_stability_is_drawn_with_its_intervals_and_threshold():
     top = display.shown_[0]
     assert found.frequencies[top] == found.frequencies.max()
     np.testing.assert_allclose(display.bars_.get_paths()[0].vertices[:, 0], found.intervals[top])
-    assert display.mark_.get_xdata()[0] == 0.6
+    assert display.threshold_line_.get_xdata()[0] == 0.6
     assert display.ax_.get_xlabel() == "share of 6 resamples, 95 % interval"
     assert len(display.shown_) == min(20, found.selected.any(axis=0).sum())
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
@@ -161,9 +161,9 @@ def test_weights_over_resamples_are_drawn_with_their_quantiles():
     top = display.shown_[0]
     low, _, high = found.quantiles()[:, top]
     np.testing.assert_allclose(display.bars_.get_paths()[0].vertices[:, 0], [low, high])
-    assert display.mark_ is None
+    assert display.threshold_line_ is None
     assert len(display.shown_) == 2
-    with pytest.raises(ValueError, match="what='weight': give one of 'frequencies', 'weights'"):
+    with pytest.raises(ValueError, match="kind='weight': give one of 'frequencies', 'weights'"):
         found.plot("weight")
 
 

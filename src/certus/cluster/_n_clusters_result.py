@@ -42,9 +42,9 @@ class NClustersResult:
         The answer of most methods; None: no structure, one cluster describes the data as well.
     verdict : str
         The same in words, with the answers of the methods.
-    says : dict of str to int or None
+    n_clusters_by_method : dict of str to int or None
         The k of each method; 1: no structure; None: no answer.
-    why : dict of str to str
+    reasons : dict of str to str
         The reason of each method.
     ks : (m,) array of int
         The numbers of clusters, ascending.
@@ -93,8 +93,8 @@ class NClustersResult:
 
     n_clusters: int | None
     verdict: str
-    says: dict[str, int | None]
-    why: dict[str, str]
+    n_clusters_by_method: dict[str, int | None]
+    reasons: dict[str, str]
     ks: np.ndarray
     objective: np.ndarray
     silhouette: np.ndarray
@@ -166,9 +166,9 @@ class NClustersResult:
         head = f"[{'--' if self.n_clusters is None else 'OK'}] {_capital(self.verdict)}."
         lines = wrap(head, WIDTH, subsequent_indent="     ")
         for name in self.methods:
-            k = self.says[name]
+            k = self.n_clusters_by_method[name]
             answer = "–" if k is None else "no structure" if k == 1 else f"k = {k}"
-            lines += _paragraph(HEADINGS[name], f"{answer}: {self.why[name]}")
+            lines += _paragraph(HEADINGS[name], f"{answer}: {self.reasons[name]}")
         lines += ["", str(self._summary()), ""]
         for note in self.notes:
             lines += _paragraph("Note", note)
@@ -189,7 +189,7 @@ class NClustersResult:
                 noise = curve.noise.mean(axis=0)
             with np.errstate(invalid="ignore"):  # an infinite gap has no interval
                 half = (curve.high - curve.low) / 2
-            chosen = self.ks == (self.says[name] or -1)
+            chosen = self.ks == (self.n_clusters_by_method[name] or -1)
             columns[name if curve.noise is None else f"{name} (noise)"] = [
                 _cell(*row) for row in zip(curve.values, half, noise, chosen, strict=True)
             ]

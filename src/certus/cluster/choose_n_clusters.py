@@ -103,7 +103,7 @@ def choose_n_clusters(
     >>> noise = rng.uniform(size=(60, 2))
     >>> few = {"n_references": 5, "n_resamples": 5}
     >>> choice = choose_n_clusters(noise, range(1, 5), **few, random_state=0)
-    >>> choice.n_clusters is None, choice.says["gap"]
+    >>> choice.n_clusters is None, choice.n_clusters_by_method["gap"]
     (True, 1)
     >>> choice.verdict.split(":")[0]
     'no structure'
@@ -179,8 +179,8 @@ def _make_result(
         notes.append(f"{k} is the largest k that was tried: try more.")
     return NClustersResult(
         n_clusters=k, verdict=verdict_text,
-        says={name: answer.k for name, answer in answers.items()},
-        why={name: answer.why for name, answer in answers.items()},
+        n_clusters_by_method={name: answer.k for name, answer in answers.items()},
+        reasons={name: answer.why for name, answer in answers.items()},
         ks=ks, objective=scores.W, silhouette=scores.silhouette,
         silhouette_interval=np.clip(
             np.stack([scores.silhouette - half, scores.silhouette + half], axis=1), -1, 1
@@ -223,7 +223,7 @@ def _result_of_one_k(
     unknown = np.full(1, np.nan)
     return NClustersResult(
         n_clusters=None, verdict=f"no structure: {why}" if W == 0 else f"no answer: {why}",
-        says=dict.fromkeys(methods), why=dict.fromkeys(methods, why),
+        n_clusters_by_method=dict.fromkeys(methods), reasons=dict.fromkeys(methods, why),
         ks=np.array([1]), objective=np.array([W]), silhouette=unknown,
         silhouette_interval=np.full((1, 2), np.nan), gap=unknown, gap_error=unknown,
         stability=unknown, stability_interval=np.full((1, 2), np.nan),

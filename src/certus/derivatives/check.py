@@ -44,7 +44,7 @@ class GradientCheck:
         Its difference, relative to the larger of the two values.
     reason : str
         What is wrong, with a guess at the mistake; empty if nothing is.
-    said, differences, uncertainty : ndarray
+    gradient, differences, uncertainty : ndarray
         The gradient as given; the central differences; and their uncertainty.
     layout : str
         "gradient"; for a vector-valued f "x by f" (∂fⱼ/∂xᵢ in row i) or "Jacobian" (f by x).
@@ -55,7 +55,7 @@ class GradientCheck:
     error: float
     reason: str
     layout: str = "gradient"
-    said: Any = field(default=None, repr=False)
+    gradient: Any = field(default=None, repr=False)
     differences: Any = field(default=None, repr=False)
     uncertainty: Any = field(default=None, repr=False)
 
@@ -65,13 +65,13 @@ class GradientCheck:
     def __repr__(self) -> str:
         if not self.ok:
             return printable(f"GradientCheck({self.reason})")
-        size = count(np.size(self.said), "component")
+        size = count(np.size(self.gradient), "component")
         return f"GradientCheck(right: {size}, relative error at most {small(self.error)})"
 
     def explain(self) -> str:
         """Describe the result in words."""
         if self.ok:
-            size = count(np.size(self.said), "component")
+            size = count(np.size(self.gradient), "component")
             lines = [f"[OK] GRADIENT RIGHT   {size}, relative error at most {small(self.error)}"]
         else:
             lines = ["[!!] GRADIENT WRONG", f"{'What is wrong':<14} {self.reason}"]

@@ -108,13 +108,13 @@ class StabilityResult:
         return self.table().to_pandas()
 
     def plot(
-        self, what: str = "frequencies", *, n_features: int = 20, ax: "Axes | None" = None
+        self, kind: str = "frequencies", *, n_features: int = 20, ax: "Axes | None" = None
     ) -> "FeatureWeightsDisplay":
         """Plot the columns, largest first (``certus.plotting.FeatureWeightsDisplay``).
 
         Parameters
         ----------
-        what : {"frequencies", "weights"}
+        kind : {"frequencies", "weights"}
             Frequencies with Wilson's intervals, or medians of weights with the middle 90 % of the
             resamples.
         n_features : int
@@ -123,19 +123,19 @@ class StabilityResult:
         """
         from ..plotting import FeatureWeightsDisplay
 
-        one_of("what", what, PLOT_KINDS)
-        if what == "weights":
+        one_of("kind", kind, PLOT_KINDS)
+        if kind == "weights":
             low, values, high = self.quantiles()
-            percent, mark = f"{100 * (QUANTILES[2] - QUANTILES[0]):.0f} %", None
+            percent, threshold = f"{100 * (QUANTILES[2] - QUANTILES[0]):.0f} %", None
             label = f"weight: median and middle {percent} of resamples"
         else:
-            values, (low, high), mark = self.frequencies, self.intervals.T, self.threshold
+            values, (low, high), threshold = self.frequencies, self.intervals.T, self.threshold
             percent = f"{number(100 * self.confidence)} %"
             label = f"share of {count(len(self.selected), 'resample')}, {percent} interval"
         return FeatureWeightsDisplay(
             values, self.names, intervals=np.stack([low, high], axis=1), selected=self.support,
-            some=self.selected.any(axis=0), said="been selected",
-            kinds=("stable", "not stable"), label=label, mark=mark,
+            candidates=self.selected.any(axis=0), hidden_label="been selected",
+            legend_labels=("stable", "not stable"), label=label, threshold=threshold,
         ).plot(ax, n_features=n_features)  # fmt: skip
 
     def _table(self, max_rows: int) -> ResultTable:

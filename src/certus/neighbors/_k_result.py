@@ -59,7 +59,7 @@ class KResult:
         the median.
     advice : str
         Points to consider before choosing a k.
-    picked : (B,) array of int or None
+    best_of_resamples : (B,) array of int or None
         The best k of each resample of a bootstrap.
     method, task, scoring : str
     confidence : float
@@ -88,7 +88,7 @@ class KResult:
     scoring: str
     confidence: float
     n: int
-    picked: np.ndarray | None = None
+    best_of_resamples: np.ndarray | None = None
 
     def at(self, k: int) -> dict[str, float]:
         """Return the error, its standard error and its interval for one k."""
@@ -204,10 +204,11 @@ def advice_on(
             "distance 0. If those are copies, the error is too low, especially for small k: leave "
             "copies out together (method=list(GroupKFold().split(X, y, groups)))."
         )
-    if choice["picked"] is not None:
-        low, high = np.quantile(choice["picked"], [0.025, 0.975], method="nearest")
+    if choice["best_of_resamples"] is not None:
+        low, high = np.quantile(choice["best_of_resamples"], [0.025, 0.975], method="nearest")
         sentences.append(
-            f"In 95 % of {len(choice['picked'])} resamples the best k lay between {low} and "
+            f"In 95 % of {len(choice['best_of_resamples'])} resamples the best k lay between "
+            f"{low} and "
             f"{high}. A row drawn twice counts twice, so k neighbours are fewer distinct rows."
         )
     if np.isnan(error).any():

@@ -139,13 +139,15 @@ def choose_k(
         threads=checked_threads(threads), progress=reporter,
     )  # fmt: skip
     with reporter:
-        average, picked, n_duplicated = resampling.run(problem, confidence, random_state, s is None)
+        average, best_of_resamples, n_duplicated = resampling.run(
+            problem, confidence, random_state, s is None
+        )
     best, smoothest = best_and_smoothest(ks, average.error, average.standard_error)
     baseline, answer = losses_without_neighbours(y, problem.s, labels, scoring)
     fields = {
         "ks": ks, **average._asdict(), "best": best, "one_standard_error": smoothest,
         "baseline": baseline, "method": resampling.method, "task": task, "scoring": scoring,
-        "confidence": confidence, "n": n, "picked": picked,
+        "confidence": confidence, "n": n, "best_of_resamples": best_of_resamples,
     }  # fmt: skip
     advice = advice_on(
         fields, largest=resampling.largest, classes=0 if labels is None else len(labels),
@@ -272,9 +274,11 @@ class _LeftOutRows:
             drawn = resamples(len(problem.X), self.n_resamples, random_state)
             average, each, n_duplicated = bootstrap(problem, drawn)
             means = [one.mean() for one in each if one.s.any()]  # tiny data: all rows are drawn
-            picked = [problem.ks[np.nanargmin(m)] for m in means if not np.isnan(m).all()]
+            best_of_resamples = [
+                problem.ks[np.nanargmin(m)] for m in means if not np.isnan(m).all()
+            ]
             mean = average.average(confidence, BOOTSTRAP_VARIANCE_FACTOR, counts=False, most=most)
-            return mean, np.array(picked), n_duplicated
+            return mean, np.array(best_of_resamples), n_duplicated
         averages = folds(problem, self.splits)
         if len(averages) == 1:
             counts = scoring == "error" and unweighted

@@ -28,7 +28,7 @@ class MCP(NonConvex):
 
     name = "mcp"
     formula = "Σ λ|wⱼ| − wⱼ²/(2γ) where |wⱼ| ≤ γλ, γλ²/2 beyond"
-    least_gamma = 1.0
+    min_gamma = 1.0
 
     def __init__(self, strength: float = 1.0, gamma: float = 3.0):
         super().__init__(strength, gamma)

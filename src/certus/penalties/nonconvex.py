@@ -13,12 +13,12 @@ class NonConvex(ABC):
     convex = False
     separable = True
     name: str
-    least_gamma: float
+    min_gamma: float
 
     def __init__(self, strength: float, gamma: float):
         self.strength = checked_strength(strength)
-        if not self.least_gamma < gamma < np.inf:
-            raise ValueError(f"gamma={gamma!r}: give a finite number above {self.least_gamma:g}")
+        if not self.min_gamma < gamma < np.inf:
+            raise ValueError(f"gamma={gamma!r}: give a finite number above {self.min_gamma:g}")
         self.gamma = float(gamma)
 
     @abstractmethod

@@ -28,7 +28,7 @@ class SCAD(NonConvex):
 
     name = "scad"
     formula = "Σ λ|wⱼ| where |wⱼ| ≤ λ, (2γλ|wⱼ| − wⱼ² − λ²)/(2(γ − 1)) up to γλ, λ²(γ + 1)/2 beyond"
-    least_gamma = 2.0
+    min_gamma = 2.0
 
     def __init__(self, strength: float = 1.0, gamma: float = 3.7):
         super().__init__(strength, gamma)

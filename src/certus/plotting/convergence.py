@@ -75,11 +75,11 @@ class ConvergenceDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, ax: "Axes | None" = None, **how: Any
+        cls, estimator: Any, *, ax: "Axes | None" = None, **kwargs: Any
     ) -> "ConvergenceDisplay":
-        """Draw the trace of a fitted model; ``how`` as in ``plot``."""
+        """Draw the trace of a fitted model; ``kwargs`` as in ``plot``."""
         certificate = estimator.certificate_
-        return cls(certificate.trace, name=certificate.model).plot(ax, **how)
+        return cls(certificate.trace, name=certificate.model).plot(ax, **kwargs)
 
     def plot(
         self,

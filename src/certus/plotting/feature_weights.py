@@ -36,13 +36,13 @@ class FeatureWeightsDisplay:
         Columns with filled markers; by default those with a weight above 0.
     label : str
         Label of the axis.
-    some : (P,) array of bool, optional
+    candidates : (P,) array of bool, optional
         Columns that may be drawn; by default those with a weight above 0.
-    said : str
-        End of the title's note about columns not drawn: "4 more have" ``said``.
-    kinds : (str, str)
+    hidden_label : str
+        End of the title's note about columns not drawn: "4 more have" ``hidden_label``.
+    legend_labels : (str, str)
         Legend of filled and open markers.
-    mark : float, optional
+    threshold : float, optional
         Position of a dashed line: the selection threshold.
 
     Attributes
@@ -54,7 +54,7 @@ class FeatureWeightsDisplay:
         Markers of the selected columns, and of the others.
     bars_ : LineCollection
         Intervals, or bars from 0 to the weight.
-    mark_ : Line2D or None
+    threshold_line_ : Line2D or None
         The dashed line.
 
     Examples
@@ -76,25 +76,30 @@ class FeatureWeightsDisplay:
     points_: "Line2D"
     open_points_: "Line2D"
     bars_: "LineCollection"
-    mark_: "Line2D | None"
+    threshold_line_: "Line2D | None"
 
     def __init__(
         self, weights: npt.ArrayLike, names: Sequence[str] | None = None, *,
         intervals: npt.ArrayLike | None = None, selected: npt.ArrayLike | None = None,
-        some: npt.ArrayLike | None = None, label: str = "weight", said: str = "weight",
-        kinds: tuple[str, str] = ("selected", "not selected"), mark: float | None = None,
+        candidates: npt.ArrayLike | None = None, label: str = "weight",
+        hidden_label: str = "weight",
+        legend_labels: tuple[str, str] = ("selected", "not selected"),
+        threshold: float | None = None,
     ):  # fmt: skip
         self.weights = np.asarray(weights, dtype=float)
         P = len(self.weights)
         self.names = [f"column {j}" for j in range(P)] if names is None else list(map(str, names))
         self.intervals = None if intervals is None else np.asarray(intervals, dtype=float)
         self.selected = self.weights > 0 if selected is None else np.asarray(selected, dtype=bool)
-        self.some = self.weights > 0 if some is None else np.asarray(some, dtype=bool)
-        self.label, self.said, self.kinds, self.mark = label, said, kinds, mark
+        self.candidates = (
+            self.weights > 0 if candidates is None else np.asarray(candidates, dtype=bool)
+        )
+        self.label, self.hidden_label = label, hidden_label
+        self.legend_labels, self.threshold = legend_labels, threshold
         for what, shape in (
             ("names", (len(self.names),)),
             ("selected", self.selected.shape),
-            ("some", self.some.shape),
+            ("candidates", self.candidates.shape),
             ("intervals", (P, 2) if self.intervals is None else self.intervals.shape),
         ):
             if shape != ((P, 2) if what == "intervals" else (P,)):
@@ -126,7 +131,7 @@ class FeatureWeightsDisplay:
         ax : matplotlib Axes, optional
             Axes to draw in; by default a new figure, 600 px wide and as high as the columns need.
         n_features : int
-            Largest number of columns to draw; columns outside ``some`` only if it is empty.
+            Largest number of columns to draw; columns outside ``candidates`` only if it is empty.
 
         Returns
         -------
@@ -148,20 +153,22 @@ class FeatureWeightsDisplay:
             marker_style: dict[str, Any] = {"linestyle": "none", "marker": "o", "color": COLOURS[2]}
             values = self.weights[shown]
             (self.points_,) = ax.plot(
-                values[filled], at[filled], label=self.kinds[0], **marker_style
+                values[filled], at[filled], label=self.legend_labels[0], **marker_style
             )
             (self.open_points_,) = ax.plot(
                 values[~filled],
                 at[~filled],
                 markerfacecolor="white",
-                label=self.kinds[1],
+                label=self.legend_labels[1],
                 **marker_style,
             )
             if not filled.all():  # the lower right is free, since weights decrease downwards
                 ax.legend(loc="lower right", frameon=True, edgecolor="none", framealpha=0.9)
-            self.mark_ = None
-            if self.mark is not None:
-                self.mark_ = ax.axvline(self.mark, color=COLOURS[1], linestyle="--", linewidth=1.0)
+            self.threshold_line_ = None
+            if self.threshold is not None:
+                self.threshold_line_ = ax.axvline(
+                    self.threshold, color=COLOURS[1], linestyle="--", linewidth=1.0
+                )
             ax.set_yticks(at, [_short(self.names[j]) for j in shown])
             ax.set_ylim(len(shown) - 0.5, -0.5)  # the largest at the top
             ax.set_xlim(*self._limits(shown))
@@ -174,7 +181,7 @@ class FeatureWeightsDisplay:
     def _largest(self, n_features: int) -> np.ndarray:
         high = np.zeros(len(self.weights)) if self.intervals is None else self.intervals[:, 1]
         order = np.lexsort((-high, -self.weights))
-        candidates = order[self.some[order]]
+        candidates = order[self.candidates[order]]
         return (candidates if len(candidates) else order)[:n_features]
 
     def _extents(self, shown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -183,13 +190,13 @@ class FeatureWeightsDisplay:
         return self.intervals[shown, 0], self.intervals[shown, 1]
 
     def _limits(self, shown: np.ndarray) -> tuple[float, float]:
-        largest = max(float(self._extents(shown)[1].max(initial=0.0)), self.mark or 0.0) or 1.0
+        largest = max(float(self._extents(shown)[1].max(initial=0.0)), self.threshold or 0.0) or 1.0
         return -0.02 * largest, 1.04 * largest
 
     def _title_text(self) -> str:
         """Title: how many columns are drawn, and how many others have weight."""
         P, k = len(self.weights), len(self.shown_)
-        n_hidden = int(self.some.sum() - self.some[self.shown_].sum())
+        n_hidden = int(self.candidates.sum() - self.candidates[self.shown_].sum())
         if k == P:
             return count(P, "column")
         others = (
@@ -197,7 +204,7 @@ class FeatureWeightsDisplay:
             if n_hidden
             else "no other has"
         )
-        return f"{k:,} of {count(P, 'column')}; {others} {self.said}"
+        return f"{k:,} of {count(P, 'column')}; {others} {self.hidden_label}"
 
 
 def _short(name: str) -> str:

@@ -111,7 +111,7 @@ class NClustersDisplay:
             ks[shown], values[shown], [(values - low)[shown], (high - values)[shown]],
             capsize=3, elinewidth=1.0, label=interval, **line_style,
         )[0]  # fmt: skip
-        k = choice.says[name]
+        k = choice.n_clusters_by_method[name]
         answer = "cannot say" if k is None else "no structure" if k == 1 else f"k = {k}"
         if k is not None and shown[ks == k].any():
             mark = curve(1, 1) | {"linestyle": "none", "markersize": 9, "zorder": 3}

@@ -3,6 +3,7 @@
 import pytest
 
 import certus as library
+from tests.cli.conftest import write_csv
 
 
 def test_fit_prints_the_certificate_and_writes_the_file(certus, folder):
@@ -128,3 +129,17 @@ def test_a_model_file_may_be_replaced_and_nothing_else(certus, folder, model):
     forced = certus("fit", "patients.csv", "--target", "ill", "--out", "notes.txt", "--force")
     assert forced.code == 0
     assert library.load(folder / "notes.txt")
+
+
+@pytest.mark.parametrize("model", ["logistic", "kmeans"])
+def test_values_of_columns_that_the_model_does_not_use_are_not_in_the_file(certus, folder, model):
+    rows = [[f"canary-id-{i:03d}", f"canary-{i % 3}", i * i % 7, "xy"[i % 2], i % 5 > 1, "canary"]
+            for i in range(40)]  # fmt: skip
+    write_csv(folder / "d.csv", ["id", "dropped", "size", "kind", "ill", "same"], rows)
+    given = ["--target", "ill"] if model == "logistic" else ["--drop", "dropped,ill"]
+    given += ["--drop", "dropped"] if model == "logistic" else []
+    ran = certus("fit", "d.csv", "--model", model, *given, "--out", "d.certus")
+    assert ran.code == 0, ran.err
+    content = (folder / "d.certus").read_bytes()
+    assert b"canary" not in content
+    assert b"dropped" in content, "names of columns are kept"

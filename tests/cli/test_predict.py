@@ -89,8 +89,19 @@ def test_a_value_that_is_missing_in_every_row_is_filled_as_in_the_fit(certus, mo
 @pytest.mark.parametrize(
     ("header", "row", "said"),
     [
-        (["agee", "dose", "city"], [1, 2, "Oslo"], ["lacks 'age'", "'agee'", "may be"]),
-        (["dose"], [2.5], ["lacks 'age', 'city'"]),
+        (
+            ["agee", "dose", "city"],
+            [1, 2, "Oslo"],
+            ["missing: 'age'", "extra: 'agee'", "'age' may be 'agee'"],
+        ),
+        (["dose"], [2.5], ["missing: 'age', 'city'"]),
+        (["age", "dose", "city", "shoe"], [40, 2, "Oslo", 44], ["extra: 'shoe'", "--by-name"]),
+        (["city", "age", "dose"], ["Oslo", 40, 2], ["reordered: 'city'", "--by-name"]),
+        (
+            ["shoe", "city", "age"],
+            [44, "Oslo", 40],
+            ["missing: 'dose'; extra: 'shoe'; reordered: 'city'"],
+        ),
         (
             ["age", "dose", "city"],
             ["old", 2, "Oslo"],
@@ -105,12 +116,86 @@ def test_columns_that_do_not_match_are_refused_and_named(certus, model, folder, 
     assert all(text in ran.err for text in said), ran.err
 
 
-def test_extra_and_reordered_columns_are_told(certus, model, folder):
+def test_by_name_extra_and_reordered_columns_are_noted(certus, model, folder):
+    write_csv(folder / "fit.csv", ["age", "dose", "city"], [[30, 9.5, "Oslo"]])
+    expected = certus("predict", model, "fit.csv").out
     write_csv(folder / "new.csv", ["city", "shoe", "dose", "age"], [["Oslo", 44, 9.5, 30]])
-    ran = certus("predict", model, "new.csv")
-    assert ran.code == 0
+    ran = certus("predict", model, "new.csv", "--by-name")
+    assert (ran.code, ran.out) == (0, expected)
     assert "'shoe'" in ran.err
     assert "another order" in ran.err
+    write_csv(folder / "less.csv", ["city", "age"], [["Oslo", 30]])
+    ran = certus("predict", model, "less.csv", "--by-name")
+    assert ran.code == 3
+    assert "missing: 'dose'" in ran.err
+
+
+def test_columns_of_the_fit_that_the_model_does_not_use_are_no_mismatch(certus, model, folder):
+    header = ["ill", "age", "patient_id", "dose", "city"]
+    write_csv(folder / "new.csv", header, [["yes", 30, "p", 9.5, "Oslo"]])
+    assert certus("predict", model, "new.csv").code == 0
+    write_csv(folder / "id.csv", ["age", "dose", "city", "who"], [[30, 9.5, "Oslo", "w7"]])
+    assert certus("predict", model, "id.csv").code == 3
+    ran = certus("predict", model, "id.csv", "--id", "who")
+    assert (ran.code, table(ran.out)[0]["who"]) == (0, "w7")
+
+
+# --- how the table is written ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["--missing", "-999,none given"],
+        ["--missing=-999", "--missing", "none given"],
+        ["--missing", "none given, -999"],
+    ],
+)
+def test_marks_of_missing_values_are_those_of_the_fit_unless_others_are_given(
+    certus, folder, patients, given
+):
+    for i, row in enumerate(patients):
+        row[2] = -999 if i % 9 == 3 else row[2]
+        row[3] = "none given" if i % 7 == 2 else row[3]
+    write_csv(folder / "marked.csv", HEADER, patients)
+    fit = ("fit", "marked.csv", "--target", "ill", "--out", "marked.certus", *given)
+    ran = certus(*fit)
+    assert ran.code == 0, ran.err
+    assert "'-999'" in ran.err
+    write_csv(folder / "new.csv", ["age", "dose", "city"], [[30, -999, "none given"]])
+    write_csv(folder / "empty.csv", ["age", "dose", "city"], [[30, "", ""]])
+    ran = certus("predict", "marked.certus", "new.csv")
+    assert ran.code == 0, ran.err
+    assert ran.out == certus("predict", "marked.certus", "empty.csv").out
+    assert ran.out != certus("predict", "marked.certus", "new.csv", "--missing", "-1").out
+    assert certus("verify", "marked.certus", "marked.csv").code == 0
+    assert certus("verify", "marked.certus", "marked.csv", "--missing", "-1").code == 1
+
+
+def test_a_header_is_told_at_the_fit_and_known_at_predict(certus, folder):
+    rows = [["u", "2020", "y"], *[["uv"[i % 2], str(i * i % 7), str(i % 5)] for i in range(30)]]
+    (folder / "h.csv").write_text("".join(f"{','.join(row)}\n" for row in rows))
+    (folder / "new.csv").write_text("v,3,1\nu,4,2\n")
+    fit = ("fit", "h.csv", "--model", "kmeans", "--n_clusters", 2, "--out", "h.certus")
+    assert certus(*fit).code == 0
+    assert library.load(folder / "h.certus").feature_names_in_.tolist() == ["u", "2020", "y"]
+    assert certus(*fit, "--header", "no").code == 0
+    names = library.load(folder / "h.certus").feature_names_in_.tolist()
+    assert names == ["column_1", "column_2", "column_3"]
+    ran = certus("predict", "h.certus", "new.csv")
+    assert (ran.code, len(ran.out.split())) == (0, 3)
+    (folder / "text.csv").write_text("u,a,y\nv,3,1\n")
+    assert certus("predict", "h.certus", "text.csv", "--header", "yes").code == 3
+
+
+def test_options_of_text_files_have_no_effect_on_others_and_this_is_said(certus, model, folder):
+    from certus.tables import read_table
+
+    X = read_table(folder / "patients.csv").select(["age", "dose", "city"])
+    pq.write_table(X, folder / "new.parquet")
+    ran = certus("predict", model, "new.parquet", "--missing", "-999")
+    assert ran.code == 0
+    assert "--missing is for text files" in ran.err
 
 
 def test_refusals_of_predict(certus, model, folder):

@@ -247,7 +247,11 @@ def test_targets_that_cannot_be_learned_are_refused():
 
 def test_a_later_table_is_read_with_the_roles_of_the_first():
     first = read("zip,grade,size\n007,a,1.5\n123,1,2\n045,b,3\n")
-    schema = first.schema()
+    schema = first.schema(["zip"])
+    assert schema["columns"][1:] == [
+        {"name": "grade", "role": "category"}, {"name": "size", "role": "number"}
+    ]  # fmt: skip
+    assert schema["used"] == ["zip"]
     assert schema["columns"][0] == {
         "name": "zip", "role": "category", "categories": ["007", "045", "123"]
     }  # fmt: skip

@@ -1,5 +1,6 @@
 """Pipelines from tables: the same steps at predict, in a file, and in an exported script."""
 
+import itertools
 import os
 import subprocess
 import sys
@@ -7,7 +8,9 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import is_classifier
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone, is_classifier
 
 import certus
 from certus.certificate.export import template
@@ -25,6 +28,8 @@ from certus.mixture import GaussianMixture
 from certus.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from certus.svm import LSSVC, LinearSVC
 from certus.tables import check_columns, did_you_mean, formats, pipeline_for, roles_of
+from certus.tables.pipeline import MAX_VALUES_IMPUTED
+from certus.tables.schema import mismatch
 
 from .reading import read
 
@@ -87,8 +92,8 @@ def test_new_categories_and_missing_values_at_predict():
         roles=roles_of(table.schema()),
     )
     names = list(pipeline.feature_names_in_)
-    assert check_columns(names, later) == [
-        "columns stand in another order than in the fit: they are taken by name"
+    assert check_columns(names, later, by_name=True) == [
+        "columns stand in another order than in the fit, and are taken by name: 'city', 'zip'"
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # scikit-learn's, on unknown categories
@@ -147,6 +152,27 @@ def test_scripts_know_the_marks_of_missing_values():
     assert template.MISSING_NUMBERS == formats.MISSING_NUMBERS
 
 
+@pytest.mark.parametrize("model", [LinearRegression(), Ridge()], ids=lambda m: type(m).__name__)
+def test_numbers_of_a_long_table_are_imputed_in_groups_with_the_same_result(model, tmp_path):
+    table = read("a,b,c,city,y\n" + "".join(
+        f"{i % 7},{'' if i == 3 else i % 5},{i % 3},{'xyz'[i % 3 - i % 2]},{i * i % 11}\n"
+        for i in range(40)
+    ))  # fmt: skip
+    columns, X, y = table.used(["y"]), table.select(["a", "b", "c", "city"]), table.target("y")
+    whole = pipeline_for(columns, clone(model)).fit(X, y)
+    grouped = pipeline_for(columns, clone(model), n_rows=MAX_VALUES_IMPUTED // 2).fit(X, y)
+    assert [part[0] for part in grouped[0].transformers] == ["numbers", "numbers_2", "categories"]
+    for one, other in zip((whole[:-1].transform(X), whole.predict(X)),
+                          (grouped[:-1].transform(X), grouped.predict(X)), strict=True):  # fmt: skip
+        np.testing.assert_allclose(one, other, rtol=1e-12)  # NumPy adds a column alone otherwise
+    names = whole[0].get_feature_names_out()
+    np.testing.assert_array_equal(names, grouped[0].get_feature_names_out())
+    certus.save(grouped, tmp_path / "m.certus")
+    loaded = certus.load(tmp_path / "m.certus")
+    np.testing.assert_array_equal(loaded.predict(X), grouped.predict(X))
+    assert certus.verify(loaded, X, y).certified
+
+
 # --- columns of a later table ---------------------------------------------------------------------
 
 
@@ -155,12 +181,36 @@ def test_missing_extra_and_renamed_columns_are_named():
     with pytest.raises(TableError) as caught:
         check_columns(["age", "income"], table)
     assert str(caught.value) == (
-        "the stream lacks 'income'; it has 'incme', 'extra' besides; 'income' may be 'incme'. Give "
-        "the columns that the model was fitted on"
+        "the stream does not have the columns of the fit. missing: 'income'; extra: 'incme', "
+        "'extra'; 'income' may be 'incme'. What to do: give the columns that are missing, and take "
+        "them by name (--by-name), whatever their order, and ignore the extra ones"
     )
-    assert check_columns(["age"], table, ignored=["incme"]) == [
+    assert check_columns(["age"], table, ignored=["incme"], by_name=True) == [
         "columns that the model does not know are ignored: 'extra'"
     ]
+
+
+def test_reordered_columns_are_the_fewest_that_must_move():
+    table = read("b,c,d,a,e\n1,2,3,4,5\n2,3,4,5,6\n")
+    assert mismatch(["a", "b", "c", "d", "e"], table).reordered == ["a"]
+    assert mismatch(["e", "d", "c", "b"], table, ["a"]) == ([], [], ["b", "c", "d"])
+    assert not any(mismatch(["b", "a"], table, ["c", "d", "e"]))
+    assert check_columns(["b", "a"], table, ["c", "d", "e"]) == []
+
+
+@given(st.permutations("abcdefg"))
+def test_columns_that_are_not_reordered_stand_in_order(order):
+    table = read(f"{','.join(order)}\n1,2,3,4,5,6,7\n")
+    moved = mismatch("abcdefg", table).reordered
+    rest = [name for name in order if name not in moved]
+    assert rest == sorted(rest)
+    longest = max(
+        len(chosen)
+        for k in range(1, 8)
+        for chosen in itertools.combinations(order, k)
+        if list(chosen) == sorted(chosen)
+    )
+    assert len(rest) == longest
 
 
 def test_did_you_mean():

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     )
     X = table.select([c.name for c in columns])
     model = KMeans(args.clusters or 1, n_init=10, random_state=args.seed)
-    rows = np.asarray(pipeline_for(columns, model)[:-1].fit_transform(X))
+    rows = np.asarray(pipeline_for(columns, model, table.report.n_rows)[:-1].fit_transform(X))
     verdict, k = "the number was given", args.clusters
     if k is None:
         most = min(MAX_TRIED, len(rows) - 1)

@@ -65,12 +65,12 @@ def run(args: argparse.Namespace) -> int:
     )
     used = [c.name for c in columns]
     y = None if args.target is None else tables.target_of(table, args.target, task)
-    pipeline = pipeline_for(columns, model)
+    pipeline = pipeline_for(columns, model, table.report.n_rows)
     with output.warnings_noted() as warned, refusals(model):
         pipeline.fit(table.select(used), y, **_weights(model, table, args.weights))
     schema = {
-        **table.schema(), "target": args.target, "weights": args.weights, "task": task,
-        "used": used,
+        **table.schema(used), "target": args.target, "weights": args.weights, "task": task,
+        "reading": tables.told(args),
     }  # fmt: skip
     if args.out is not None:
         write(pipeline, args.out, cast("Json", schema))

@@ -32,6 +32,7 @@ from ..tables.suggestions import unknown
 from . import cluster, demo, doctor, export, fit, output, predict, show, verify, warm
 from .exit_codes import BUG, DATA_REFUSED, MODEL_FILE_REFUSED, OK, STOPPED, USAGE
 from .models import split_flags
+from .tables import with_marks_attached
 
 COMMANDS = (fit, predict, verify, cluster, show, export, demo, doctor, warm)
 
@@ -90,6 +91,7 @@ def _run(arguments: list[str]) -> int:
     if not name.startswith("-") and name not in commands:
         raise UsageError(unknown("command", name, commands))
     flags: list[str] = []
+    arguments = with_marks_attached(arguments)
     if name == "fit":  # takes the parameters of any model besides its own options
         arguments, flags = split_flags(arguments, commands[name])
     try:

@@ -37,7 +37,7 @@ DEFAULTS: dict[Task, str] = {"classes": "logistic", "numbers": "linear", "none":
 MODULES = ("linear_model", "neighbors", "svm", "feature_selection", "cluster", "mixture")
 FIT_OPTIONS = (
     "target", "model", "out", "weights", "columns", "drop", "params", "force", "json", "delimiter",
-    "decimal", "encoding",
+    "decimal", "encoding", "header", "missing",
 )  # fmt: skip
 KINDS: tuple[Task, ...] = ("classes", "numbers", "none")
 WORDS = {"classes": "classes", "numbers": "numbers", "none": "a table without a target"}

@@ -1,6 +1,7 @@
 """``certus predict``: answers of a model file for the rows of a table."""
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -32,6 +33,10 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     parser.add_argument("table", help="CSV, TSV, Parquet, Feather or .npy file; - for stdin")
     parser.add_argument("--out", help="a CSV or Parquet file, by its suffix (default: stdout)")
     parser.add_argument("--id", help="a column of the table that is repeated beside the answers")
+    parser.add_argument(
+        "--by-name", action="store_true",
+        help="take columns by name: ignore their order, and columns that the model does not know",
+    )  # fmt: skip
     parser.add_argument("--force", action="store_true", help="overwrite --out")
     tables.add_reading_options(parser)
     parser.set_defaults(run=run)
@@ -44,7 +49,8 @@ def run(args: argparse.Namespace) -> int:
     file, table = tables.read_both(args)
     if not hasattr(file.model, "predict"):
         raise UsageError(f"{file.summary['model']} predicts nothing for new rows")
-    X = matching_rows(file.model, file.table, table)
+    known = [] if args.id is None else [table.column(args.id).name]
+    X = matching_rows(file.model, file.table, table, known, args.by_name)
     with output.warnings_noted(), refusals(file.model):
         answers = answers_of(file.model, X)
     if args.id is not None:
@@ -64,12 +70,17 @@ def _with_id(answers: "Answers", name: str, table: "Table") -> "Answers":
     return {name: values, **answers}
 
 
-def matching_rows(model: object, schema: object, table: "Table") -> "pa.Table":
-    """Columns of the table that the model was fitted on; mismatches raise or print a note."""
+def matching_rows(
+    model: object, schema: object, table: "Table", known: Sequence[str], by_name: bool
+) -> "pa.Table":
+    """Columns of the table that the model was fitted on; mismatches raise or print a note.
+
+    ``known``: columns that the command itself uses, besides those of the table of the fit.
+    """
     from ..tables import check_columns, roles_of
 
     needed, roles = needed_columns(model), roles_of(schema)
-    for line in check_columns(needed, table, ignored=[*roles]):
+    for line in check_columns(needed, table, [*roles, *known], by_name):
         output.note(line)
     return table.select(needed)
 

@@ -3,6 +3,7 @@
 import argparse
 import io
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from ..text.format import count
 from . import output
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pyarrow as pa
 
     from ..model_files import ModelFile
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from .models import Task
 
 MAX_CLASSES = 20  # of whole numbers: above, a target is taken as a number
+TEXT_OPTIONS = ("delimiter", "decimal", "encoding", "header", "missing")
 MAX_WHOLE = 2.0**53  # above, not every whole number is a float64
 
 
@@ -32,30 +32,71 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--delimiter", help="what separates the fields, e.g. ';' or '\\t'")
     group.add_argument("--decimal", choices=[".", ","], help="the decimal mark")
     group.add_argument("--encoding", help="e.g. utf-8, cp1252, utf-16")
+    group.add_argument("--header", choices=["yes", "no"], help="is the first row one of names?")
+    group.add_argument(
+        "--missing", action="append", metavar="MARK[,MARK]",
+        help="further marks of missing values, e.g. -999; may be repeated",
+    )  # fmt: skip
 
 
-def read(path: str, args: argparse.Namespace, roles: "Mapping[str, str] | None" = None) -> "Table":
-    """The table of a file, after telling how it was read; ``roles``: those of an earlier one."""
-    from ..tables import read_table
+def with_marks_attached(arguments: Sequence[str]) -> list[str]:
+    """Arguments with "--missing", "-9,-99" as one: argparse takes the mark for an option."""
+    words: list[str] = []
+    for word in arguments:
+        if words and words[-1] == "--missing" and not word.startswith("--"):
+            words[-1] = f"--missing={word}"
+        else:
+            words.append(word)
+    return words
 
+
+def told(args: argparse.Namespace) -> dict[str, object]:
+    """What the user says about every table of this kind; a model file keeps it for later ones."""
+    header = None if args.header is None else args.header == "yes"
+    return {"header": header, "missing": _marks(args.missing or [])}
+
+
+def _marks(given: Sequence[str]) -> list[str]:
+    marks = (mark.strip() for text in given for mark in text.split(","))
+    return [*dict.fromkeys(mark for mark in marks if mark)]
+
+
+def read(path: str, args: argparse.Namespace, schema: object = None) -> "Table":
+    """The table of a file, after telling how it was read.
+
+    ``schema``: what a model file keeps of the table of its fit. Roles are those of that table, and
+    so are header and marks of missing values where the options do not say otherwise.
+    """
+    from ..tables import read_table, roles_of
+
+    kept = schema if isinstance(schema, dict) else {}
+    used, earlier = kept.get("used"), kept.get("reading")
+    roles = {k: v for k, v in roles_of(kept).items() if isinstance(used, list) and k in used}
+    header, missing = told(args).values()
+    if isinstance(earlier, dict):
+        header = earlier.get("header") if header is None else header
+        missing = missing or earlier.get("missing")
     delimiter = args.delimiter.replace("\\t", "\t") if args.delimiter else None
     table = read_table(
-        path, delimiter=delimiter, decimal=args.decimal, encoding=args.encoding, roles=roles
-    )
+        path, delimiter=delimiter, decimal=args.decimal, encoding=args.encoding,
+        header=header if isinstance(header, bool) else None,
+        missing=[str(mark) for mark in missing] if isinstance(missing, list) else (), roles=roles,
+    )  # fmt: skip
     for line in table.report.lines():
         output.note(line)
+    if table.report.dialect is None:
+        for name in TEXT_OPTIONS:
+            if getattr(args, name):
+                output.note(f"--{name} is for text files, and has no effect on {path}")
     return table
 
 
 def read_both(args: argparse.Namespace) -> "tuple[ModelFile, Table]":
     """The model file and the table of a command."""
     from .. import model_files
-    from ..tables import roles_of
 
     _, schema = model_files.summary(args.model)  # refused before a large table is read
-    used = schema.get("used") if isinstance(schema, dict) else None
-    roles = {k: v for k, v in roles_of(schema).items() if isinstance(used, list) and k in used}
-    table = read(args.table, args, roles)
+    table = read(args.table, args, schema)
     return model_files.read(args.model), table
 
 

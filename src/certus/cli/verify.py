@@ -36,9 +36,10 @@ def run(args: argparse.Namespace) -> int:
 
     file, table = tables.read_both(args)
     schema = file.table if isinstance(file.table, dict) else {}
-    X = matching_rows(file.model, file.table, table)
     target = args.target or schema.get("target")
     weights = args.weights or schema.get("weights")
+    known = [str(name) for name in (target, weights) if name is not None]
+    X = matching_rows(file.model, file.table, table, known, by_name=True)
     if target is None and needs_target(file.model):
         raise UsageError("the file does not say which column was the target: give --target")
     y = None if target is None else tables.target_of(table, str(target), schema.get("task"))

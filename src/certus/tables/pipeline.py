@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
 MISSING_CATEGORY = "missing"
+MAX_VALUES_IMPUTED = 1 << 24  # at once: SimpleImputer copies them about four times, 0.5 GB
 SCALE_INSIDE = (  # penalties are in the table's units, or there is none; or the model scales itself
     "LinearRegression", "LogisticRegression", "FirthLogisticRegression", "OrdinalRegression",
     "GaussianMixture", "PoissonMixture", "BernoulliMixture", "MultinomialMixture",
@@ -32,8 +33,12 @@ SCALE_INSIDE = (  # penalties are in the table's units, or there is none; or the
 UNPENALIZED = ("LinearRegression", "FirthLogisticRegression")
 
 
-def pipeline_for(columns: Sequence[Column], model: "BaseEstimator") -> "Pipeline":
-    """The steps that make numbers of these columns, and the model; not fitted."""
+def pipeline_for(columns: Sequence[Column], model: "BaseEstimator", n_rows: int = 0) -> "Pipeline":
+    """The steps that make numbers of these columns, and the model; not fitted.
+
+    ``n_rows``: of the table, if it is large. Medians are then computed for a few columns at a time;
+    the model is given the same columns in the same order.
+    """
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline, make_pipeline
@@ -42,11 +47,11 @@ def pipeline_for(columns: Sequence[Column], model: "BaseEstimator") -> "Pipeline
     numbers = [c.name for c in columns if c.role == "number"]
     categories = [c.name for c in columns if c.role in ("category", "truth")]
     parts = []
-    if numbers:
+    for name, group in _groups(numbers, n_rows).items():
         steps = [SimpleImputer(strategy="median")]
         if type(model).__name__ not in SCALE_INSIDE:
             steps.append(StandardScaler())
-        parts.append(("numbers", make_pipeline(*steps), numbers))
+        parts.append((name, make_pipeline(*steps), group))
     if categories:
         fill = SimpleImputer(missing_values=None, strategy="constant", fill_value=MISSING_CATEGORY)
         encode = OneHotEncoder(
@@ -56,6 +61,16 @@ def pipeline_for(columns: Sequence[Column], model: "BaseEstimator") -> "Pipeline
         parts.append(("categories", make_pipeline(fill, encode), categories))
     columns_apart = ColumnTransformer(parts, verbose_feature_names_out=False)
     return Pipeline([("columns", columns_apart), ("model", model)])
+
+
+def _groups(names: list[str], n_rows: int) -> dict[str, list[str]]:
+    """Columns of numbers in the groups that are imputed together: "numbers", "numbers_2", …"""
+    width = max(1, MAX_VALUES_IMPUTED // max(n_rows, 1))
+    starts = range(0, len(names), width)
+    return {
+        "numbers" if not i else f"numbers_{i + 1}": names[start : start + width]
+        for i, start in enumerate(starts)
+    }
 
 
 def _is_penalized(model: "BaseEstimator") -> bool:

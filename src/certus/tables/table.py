@@ -128,16 +128,20 @@ class Table:
                 data = data.set_column(i, data.column_names[i], truth_as_text(column))
         return data
 
-    def schema(self) -> dict[str, object]:
-        """Names, roles and categories, as JSON: what a model file keeps of its table."""
+    def schema(self, used: Sequence[str] = ()) -> dict[str, object]:
+        """Names and roles, as JSON: what a model file keeps of its table.
+
+        Categories are kept of the columns that the model uses alone: the values of others are none
+        of the business of whoever gets the file.
+        """
         columns = []
         for c in self.columns:
             row: dict[str, object] = {"name": c.name, "role": c.role}
-            if c.role in ("category", "truth"):
+            if c.name in used and c.role in ("category", "truth"):
                 values = self.data.column(c.name).unique().drop_null().to_pylist()
                 row["categories"] = sorted(map(str, values))
             columns.append(row)
-        return {"columns": columns}
+        return {"columns": columns, "used": list(used)}
 
 
 def truth_as_text(values: "pa.ChunkedArray") -> "pa.ChunkedArray":

@@ -1,4 +1,4 @@
-r"""k-means: by how much one more step would lower the objective.
+r"""k-means: by how much one more step, or moving a single row, would lower the objective.
 
     J(μ) = Σ_i s_i min_k ‖x_i − μ_k‖²
 
@@ -6,12 +6,15 @@ r"""k-means: by how much one more step would lower the objective.
 rows, of weight n_k. It never raises J, and if it does not lower J the centres are a local optimum:
 ``miss`` is J(μ) − J(m), plus, for an empty cluster, the largest gain of moving its centre to a row.
 Which centre is nearest is decided without rounding; a row that is equally near to several belongs
-to the one that ``ties`` names. A row i that leaves cluster a for an empty one gains
+to the one that ``ties`` names.
 
-    s_i n_a/(n_a − s_i) ‖x_i − m_a‖²,
+*Hartigan's test* is stronger. If row i alone moves from cluster a to b, and the means follow, J
+falls by
 
-and rows with more than 1 − 10⁻⁶ of the weight of their cluster are not tried. A local optimum may
-fail Hartigan's test, that no single row's move to another cluster lowers J; the proof makes it.
+    s_i n_a/(n_a − s_i) ‖x_i − m_a‖² − s_i n_b/(n_b + s_i) ‖x_i − m_b‖².
+
+If no move gains more than tol·J the claim is a "local optimum", else "stationary". Rows with more
+than 1 − 10⁻⁶ of the weight of their cluster are not tested.
 
 *Bound*, on request and for one cluster. The means lie in k − 1 dimensions around x̄, so that for
 every μ, J(μ) is at least the sum of all but the k − 1 largest eigenvalues of
@@ -52,10 +55,13 @@ def check(X, y, s, *, mu, labels=None, ties=None, bound=False, tol=1e-6):
     D = squared_distances(X, m)
     leave = s * n[a] / np.where(n[a] - s > 1e-6 * n[a], n[a] - s, inf) * D[i, a]
     miss = max(J - fsum(s * D.min(axis=1)), 0.0) + (float(leave.max()) if 0 in n else 0.0)
+    enter = s[:, None] * n / (n + s[:, None]) * D
+    enter[i, a] = inf
+    kind = "local optimum" if (leave - enter.min(axis=1)).max() <= tol * J else "stationary"
     if not 1e-310 * (fsum(s) + len(X)) * X.shape[1] < J:  # squares of differences underflow
         miss = inf
     best = min(spectral_bound(X, s, k), J) if bound or k == 1 else None
-    return Claim("local optimum", J, miss, J, tol, best)
+    return Claim(kind, J, miss, J, tol, best)
 
 
 def squared_distances(X, mu):

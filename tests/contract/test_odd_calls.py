@@ -153,6 +153,7 @@ ODD_WEIGHTS = {
     "None inside": lambda: [None] * N,
     "1e300": lambda: np.full(N, 1e300),
     "1e-320": lambda: np.full(N, 1e-320),
+    "1e-299": lambda: np.full(N, 1e-299),
     "sparse": lambda: sparse.csr_matrix(np.ones((N, 1))),
     "a dict": lambda: {0: 1.0},
     "series": lambda: pd.Series(np.ones(N), index=np.arange(N)[::-1]),
@@ -183,6 +184,7 @@ def what_is_wrong(name, x, y, s):
         kwargs = {} if s == "missing" else {"sample_weight": ODD_WEIGHTS[s]()}
         try:
             model.fit(*args, **kwargs)
+            repr(getattr(model, "certificate_", None))
         except FINE as error:
             return None if str(error) else f"{x}, y {y}, weights {s}: no message"
         except Exception as error:

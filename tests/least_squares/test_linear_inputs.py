@@ -9,6 +9,7 @@ import scipy.sparse
 
 import certus
 from certus.data import validation
+from certus.exceptions import CannotVerifyError
 from certus.linear_model import LinearRegression, Ridge, RidgeCV
 from tests.contract.problems import plain, regression
 
@@ -164,6 +165,35 @@ def test_a_target_whose_squares_overflow_is_refused_with_the_remedy():
     X, y, _ = regression(1)
     with pytest.raises(ValueError, match="squares overflow: divide it by a power of 10"):
         LinearRegression().fit(X, y * 1e200)
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e-307])
+@each_model
+def test_a_target_whose_squares_underflow_is_refused_with_the_remedy(cls, size):
+    """The objective and its gap underflowed to 0, and w = 0 was called optimal."""
+    X, y, _ = regression(1)
+    for columns in (X, X * size):
+        with pytest.raises(ValueError, match="squares underflow: multiply it by a power of 10"):
+            cls().fit(columns, y * size)
+    model = cls().fit(X, y)
+    with pytest.raises(CannotVerifyError, match="squares underflow"):
+        certus.verify(model, X, y * size)
+
+
+def test_one_target_of_several_whose_squares_underflow_is_refused():
+    X, y, _ = regression(1)
+    with pytest.raises(ValueError, match="squares underflow"):
+        LinearRegression().fit(X, np.column_stack([y, y * 1e-200]))
+    zero = LinearRegression().fit(X, np.column_stack([y, y * 0.0]))
+    assert zero.certificate_.certified
+
+
+@pytest.mark.parametrize(("size", "word"), [(1e-100, "underflow"), (1e100, "overflow")])
+def test_weights_that_carry_squares_of_the_target_out_of_range_are_refused(size, word):
+    X, y, _ = regression(1)
+    s = np.full(len(y), size**1.5)
+    with pytest.raises(ValueError, match=f"squares times their weights {word}"):
+        LinearRegression().fit(X, y * size, sample_weight=s)
 
 
 # --- what is refused ------------------------------------------------------------------------------

@@ -35,6 +35,8 @@ from .memory import available_memory
 from .rows import Rows, Source
 
 UNCHECKED_BYTES = 1 << 28  # smaller needs are met without a look at the free memory
+MIN_TARGET_SQUARES = 1e-300  # Σ y²: rounding errors of smaller sums underflow, and so does the gap
+MIN_WEIGHT = 1e-300  # the largest weight: rounding errors of smaller sums underflow too
 METRICS_WITH_MISSING = ("nan_euclidean", "gower")  # they leave missing values out
 Table = np.ndarray | CSR | LazyRows  # X once it is checked
 MAX_PRECHECKED_ELEMENTS = 1 << 20  # elements up to which X is searched for NaN before the fit
@@ -250,6 +252,8 @@ def _names(model: object) -> Sequence[str] | None:
 def _rows(model: object, X: Source, y: object, sample_weight: object, threads: int | None) -> Rows:
     y = target(y, X.shape[0])
     s = weights(sample_weight, X.shape[0])
+    if s is not None:
+        _require_squares(y, s)
     return Rows(X, y, s, threads=threads)
 
 
@@ -265,15 +269,31 @@ def target(y: object, n: int) -> np.ndarray:
             f"Found input variables with inconsistent numbers of samples: X has {count(n, 'row')}, "
             f"y has {len(values):,}"
         )
+    values = np.ascontiguousarray(values.reshape(n, -1))
+    _require_squares(values)
+    return values
+
+
+def _require_squares(y: np.ndarray, s: np.ndarray | None = None) -> None:
+    """Refuse targets (n, k) whose Σ sᵢyᵢ² overflows, or is lost to underflow although y is not."""
+    scaled = y if s is None else y * np.sqrt(s)[:, None]
     with np.errstate(over="ignore", invalid="ignore"):
-        square = np.einsum("i,i->", values.ravel(), values.ravel())  # no BLAS threads
-    if not np.isfinite(square):
-        require_finite(values.reshape(n, -1), None, "y")
-        raise ValueError(
-            f"y reaches {np.abs(values).max():.3g}, whose squares overflow: divide it by a power "
-            "of 10"
-        )
-    return np.ascontiguousarray(values.reshape(n, -1))
+        squares = np.einsum("ij,ij->j", scaled, scaled)  # no BLAS threads
+    if np.all((squares >= MIN_TARGET_SQUARES) & (squares < np.inf)):
+        return
+    require_finite(y, None, "y")
+    squared, it = ("squares", "it") if s is None else ("squares times their weights", "either")
+    for j, square in enumerate(squares):
+        size = np.abs(y[:, j]).max()
+        if not np.isfinite(square):
+            raise ValueError(
+                f"y reaches {size:.3g}, whose {squared} overflow: divide {it} by a power of 10"
+            )
+        if square < MIN_TARGET_SQUARES and scaled[:, j].any():
+            raise ValueError(
+                f"y reaches only {size:.3g}, whose {squared} underflow: multiply {it} by a power "
+                "of 10"
+            )
 
 
 def as_numbers(values: object, what: str) -> np.ndarray:
@@ -322,6 +342,11 @@ def weights(sample_weight: object, n: int) -> np.ndarray | None:
         )
     if not s.any():
         raise ValueError("Sample weights must contain at least one non-zero number: all are 0")
+    if s.max() < MIN_WEIGHT:
+        raise ValueError(
+            f"sample_weight reaches only {s.max():.3g}, and sums of such weights underflow: "
+            "multiply it by a power of 10"
+        )
     return s
 
 

@@ -38,13 +38,13 @@ def number(x: float, digits: int = 6) -> str:
 def small(x: float) -> str:
     """A bound: one digit, rounded up.
 
-    >>> small(2.31e-10), small(0.0071), small(0.0)
-    ('3e-10', '0.008', '0')
+    >>> small(2.31e-10), small(0.0071), small(0.0), small(5e-324)
+    ('3e-10', '0.008', '0', '5e-324')
     """
     if x == 0 or math.isinf(x) or x != x:
         return number(x)
-    exponent = math.floor(math.log10(abs(x)))
-    digit = math.ceil(x / 10.0**exponent * (1 - 1e-12))
+    mantissa, power = f"{x:.12e}".split("e")  # x may be subnormal: 10.0**power may be 0
+    digit, exponent = math.ceil(float(mantissa)), int(power)
     if digit == 10:
         digit, exponent = 1, exponent + 1
     if 0 <= exponent <= 3:

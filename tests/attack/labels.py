@@ -30,7 +30,7 @@ def numbers(rng: Generator, X: np.ndarray, targets: int = 1) -> np.ndarray:
     elif kind == 2:
         y = np.round(3 * y)
     elif kind == 3 and rng.random() < 0.3:
-        y = y * 10.0 ** int(rng.choice([-140, -100, 100, 140]))
+        y = y * 10.0 ** int(rng.choice([-132, -100, 100, 140]))
     elif kind == 4 and rng.random() < 0.2:
         y = np.full_like(y, 3.7)
     return y[:, 0] if targets == 1 else y

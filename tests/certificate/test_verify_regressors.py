@@ -8,6 +8,7 @@ import pytest
 import sklearn.linear_model as peers
 from scipy.optimize import minimize
 from scipy.sparse import csr_array, save_npz
+from sklearn.base import clone
 
 import certus
 from certus.exceptions import CannotVerifyError
@@ -272,3 +273,26 @@ def test_huber_regression_with_its_scale(alpha, intercept, weighted):
         edited = fitted(peers.HuberRegressor(alpha=alpha, **how), X, y, s)
         setattr(edited, name, getattr(edited, name) * 1.01)
         assert not certus.verify(edited, X, y, s, tol=1e-5).certified
+
+
+@pytest.mark.parametrize("by", ["proof", "page"])
+@pytest.mark.parametrize("columns", [1e-60, 1e-120, 1e-150, 1e100])
+@pytest.mark.parametrize("targets", [1e-60, 1e-120, 1e100])
+@pytest.mark.parametrize(
+    "model", [peers.LinearRegression(), peers.Ridge(1e-3), peers.Lasso(0.01)], ids=repr
+)
+def test_a_wrong_model_is_found_out_whatever_the_size_of_columns_and_targets(
+    model, columns, targets, by
+):
+    """The square of the gradient underflowed, and with it the gap."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    X -= X.mean(axis=0)  # so that the intercept stays right
+    y = X @ [1.0, 2.0, 3.0] + 0.1 * rng.normal(size=40)
+    model = clone(model).fit(X, y)
+    model.coef_ *= 1.3 * targets / columns
+    model.intercept_ *= targets
+    alpha = {"Ridge": 1e-3 * columns**2, "Lasso": 0.01 * columns * targets}
+    if type(model).__name__ in alpha:
+        model.set_params(alpha=alpha[type(model).__name__])
+    assert not certus.verify(model, X * columns, y * targets, by=by).certified

@@ -152,7 +152,7 @@ def test_columns_at_1e200_and_1e_minus_200_side_by_side():
     assert certus.verify(there, X * d, y).certified
 
 
-@pytest.mark.parametrize("size", [1e-150, 1e-30, 1e30, 1e140])
+@pytest.mark.parametrize("size", [1e-130, 1e-30, 1e30, 1e140])
 @each_model
 def test_targets_of_any_size_whose_squares_floats_can_hold(cls, size):
     X, y, _ = regression(1)
@@ -167,7 +167,7 @@ def test_a_target_whose_squares_overflow_is_refused_with_the_remedy():
         LinearRegression().fit(X, y * 1e200)
 
 
-@pytest.mark.parametrize("size", [1e-160, 1e-307])
+@pytest.mark.parametrize("size", [1e-140, 1e-307])
 @each_model
 def test_a_target_whose_squares_underflow_is_refused_with_the_remedy(cls, size):
     """The objective and its gap underflowed to 0, and w = 0 was called optimal."""

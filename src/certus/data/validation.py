@@ -35,7 +35,7 @@ from .memory import available_memory
 from .rows import Rows, Source
 
 UNCHECKED_BYTES = 1 << 28  # smaller needs are met without a look at the free memory
-MIN_TARGET_SQUARES = 1e-300  # Σ y²: rounding errors of smaller sums underflow, and so does the gap
+MIN_TARGET_SQUARES = 1e-270  # Σ y²: squares of rounding errors of smaller ones underflow
 MIN_WEIGHT = 1e-300  # the largest weight: rounding errors of smaller sums underflow too
 METRICS_WITH_MISSING = ("nan_euclidean", "gower")  # they leave missing values out
 Table = np.ndarray | CSR | LazyRows  # X once it is checked

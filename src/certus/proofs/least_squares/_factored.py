@@ -84,17 +84,18 @@ def excess_of_penalised(problem: SquaresProblem, factor: ColumnFactor) -> Square
         doubt = delta / np.sqrt(a)
         inflation = 1 / (1 - doubt) if doubt < 0.5 else 2 * (1 + doubt**2)
         u, u_error = V.T @ h, np.abs(V).T @ h_error
-        result.nominal_excess[t] = np.sum(u**2 / (s**2 + a))
+        root, root_a = np.sqrt(s**2 + a), np.sqrt(a)  # h² alone may underflow
+        result.nominal_excess[t] = np.sum((u / root) ** 2)
         E_R = inflation * result.nominal_excess[t]
-        rounding_part = inflation * np.sum(u_error**2 / (s**2 + a))
-        remainder, remainder_error = h - V @ u, h_error @ h_error / a
-        E_N = remainder @ remainder / a
+        rounding_part = inflation * np.sum((u_error / root) ** 2)
+        remainder, remainder_error = h - V @ u, np.sum((h_error / root_a) ** 2)
+        E_N = np.sum((remainder / root_a) ** 2)
         if alpha.max() == a and not problem.positive:
             # V is orthonormal up to rounding
             outside = np.linalg.norm(w - V @ (V.T @ w))
             result.nominal_excess[t] += a * outside**2
             outside += gamma(4 * p + 8) * np.linalg.norm(w)
-            direct = ((sigma_N + delta) * rss[t] + a * outside) ** 2 / a
+            direct = (((sigma_N + delta) * rss[t] + a * outside) / root_a) ** 2
             if direct < (np.sqrt(E_N) + np.sqrt(remainder_error)) ** 2:
                 E_N, remainder_error = direct, 0.0
         else:
@@ -106,7 +107,7 @@ def excess_of_penalised(problem: SquaresProblem, factor: ColumnFactor) -> Square
         result.step[:, t] = V @ (u / (s**2 + a)) + remainder / a
         least = float(s[-1]) if len(s) else 0.0
         distance = (np.sqrt(E_R) + np.sqrt(rounding_part)) / np.sqrt(least**2 + a)
-        distance += (np.sqrt(E_N) + np.sqrt(remainder_error)) / np.sqrt(a)
+        distance += (np.sqrt(E_N) + np.sqrt(remainder_error)) / root_a
         # an error e of the residuals moves w by (G + αI)⁻¹X̃ᵀe
         distance += problem.r_error[t] * np.max(
             s / (s**2 + a), initial=0.5 / np.sqrt(a) * (sigma_N > 0)

@@ -207,7 +207,8 @@ class LeastSquaresFit:
 
     @property
     def objective(self) -> Any:
-        penalty = self.alpha * self.w**2 if self.alpha.any() else self.alpha
+        # w² alone may overflow
+        penalty = (np.sqrt(self.alpha) * self.w) ** 2 if self.alpha.any() else self.alpha
         return self.sums.Srr + penalty.sum(axis=0)
 
     @property
@@ -226,16 +227,17 @@ class LeastSquaresFit:
         proof = "the penalty's curvature" if self.alpha.all() else "an objective that is nearly 0"
         proof = "the curvature of a subset of the rows" if lam > 0 else proof
         curvature = lam * scale[:, None] ** 2 + self.alpha
+        root = np.sqrt(curvature)  # h² alone underflows where columns and residuals are tiny
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            excess = np.where(self.h == 0, 0.0, self.h**2 / curvature).sum(axis=0)
-            error = np.where(self.h_error == 0, 0.0, self.h_error**2 / curvature).sum(axis=0)
+            excess = np.where(self.h == 0, 0.0, (self.h / root) ** 2).sum(axis=0)
+            error = np.where(self.h_error == 0, 0.0, (self.h_error / root) ** 2).sum(axis=0)
         answer, excess = self.verdict(excess, error, proof)
         if np.all(curvature > 0):
             # curvature_j (w_j − w*_j)² ≤ excess, which underflows where residuals are below 1e-154
             underflows = (excess < np.finfo(float).tiny) & (self.r_error > 0)
             excess = np.where(underflows, np.finfo(float).tiny, excess)
             with np.errstate(over="ignore"):
-                error = np.sqrt(excess) / np.sqrt(curvature) * self.q[:, None]
+                error = np.sqrt(excess) / root * self.q[:, None]
             answer |= self.coef_bounds(error.max(axis=0))
         if lam > 0:
             answer["rank"] = len(self.w)
@@ -260,7 +262,7 @@ class LeastSquaresFit:
         excess = (np.sqrt(excess) + np.sqrt(error) + self.r_error) ** 2
         # |f̂ − f|, from the residuals' rounding and that of their sum
         evaluation = (2 * np.sqrt(sums.Srr) + self.r_error) * self.r_error
-        evaluation += gamma(self.data.depth + len(self.w) + 4) * f
+        evaluation += gamma(self.data.depth + len(self.w) + 6) * f
         return self.claim(f, evaluation, excess, proof), excess
 
     def excess_share(self, nominal: np.ndarray) -> float:
@@ -298,8 +300,9 @@ class LeastSquaresFit:
         u = np.divide(self.h, diagonal, out=np.zeros_like(self.h), where=diagonal > 0)
         (curvature,) = self.data.reduce(squares, u, self.mean @ u, self.view)
         curvature = curvature + (self.alpha * u * u).sum(axis=0)
-        gain = np.einsum("ij,ij->j", self.h, u) ** 2
-        gain = np.divide(gain, curvature, out=np.zeros_like(gain), where=curvature > 0)
+        slope = np.einsum("ij,ij->j", self.h, u)
+        root = np.sqrt(curvature)
+        gain = np.divide(slope, root, out=np.zeros_like(slope), where=root > 0) ** 2
         return {"at_least": float(np.max(gain / self.null_objective))}
 
     @property

@@ -19,6 +19,7 @@ Log densities and moments use differences to the component's mean, so that an or
 no digits. Rows with NaN are handled in ``_missing_entries.py``.
 """
 
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ NEGLIGIBLE_WEIGHT = 1e-30  # of a row in a component: it changes no digit of a s
 # of m κ², m = (x − μ)ᵀC⁻¹(x − μ): times the rounding error of a sum this is still small
 MAX_SCALED_DISTANCE = 1e9
 MAX_ROUGH_ERROR = 1e-4  # nats of a log density times m, up to which the rough bound is enough
+MAX_PLAIN_KAPPA = 100.0  # up to which whitening in plain digits costs two of them, no more
 MAX_MEAN_SHIFT_SD = 1e3  # if a mean moves farther, its moments are recomputed
 
 
@@ -62,7 +64,8 @@ class Normals:
     """k normal components of one shape, in the columns ``kept`` of the rows."""
 
     sums = Moments
-    accurate = False  # whether rows are whitened with twice the digits
+    accurate: np.ndarray | None = None  # which components whiten rows with twice the digits
+    units: np.ndarray  # of the columns there, (k, p), powers of two
     error = 0.0  # nats per unit of weight, from a projection onto fewer coordinates
 
     def __init__(
@@ -183,19 +186,22 @@ class Normals:
         return np.stack([likelihood_errors, np.zeros(self.k), m, m2, eta2, eta_m, n, largest, eta])
 
     def whitened_accurately(self) -> "Normals":
-        """Make these components whiten rows with twice the digits, so that κ no longer matters."""
-        self.accurate = True
+        """Return components that whiten rows with twice the digits where κ is large, so that it no
+        longer matters."""
+        other = copy(self)
         variances = np.array([np.diagonal(self.matrix(k)) for k in range(self.k)])
-        self.units = np.exp2(-np.round(0.5 * np.log2(variances)))
-        sizes = [np.linalg.norm(W / q) for W, q in zip(self.W, self.units, strict=True)]
+        other.units = np.exp2(-np.round(0.5 * np.log2(variances)))
+        sizes = [np.linalg.norm(W / q) for W, q in zip(self.W, other.units, strict=True)]
         left_out = 4 * NEGLECTED_PRODUCT_RATIO * self.p**1.5 * np.array(sizes)
-        self.slope = self.R + 1.1 * (gamma(self.p + 8) + left_out)
-        return self
+        other.accurate = np.asarray(self.kappa > MAX_PLAIN_KAPPA)
+        accurate_slope = self.R + 1.1 * (gamma(self.p + 8) + left_out)
+        other.slope = np.where(other.accurate, accurate_slope, self.slope)
+        return other
 
     def _whitened_rows(self, X: np.ndarray, k: int) -> Any:
         """Whitened differences W_k(x − μ_k) of each row."""
         D = X - self.means[k]
-        if not self.accurate:
+        if self.accurate is None or not self.accurate[k]:
             return self._whitened(D, k)
         back = D - X
         low_part = (X - (D - back)) - (self.means[k] + back)

@@ -134,13 +134,13 @@ def check(
     limit = float("inf")
     if stopped and family in NORMAL_SHAPES and not added:
         limit = STOPPED_GAIN_RATIO * tol
-    args = (data, pi, theta_k, prior, moments_of_data, S, limit)
-    L, moments, step = _evaluate_step(*args)
+    args = (prior, moments_of_data, S, limit)
+    L, moments, step = _evaluate_step(data, pi, theta_k, *args)
     blurred = step.get("rounding", 0.0) > ACCURATE_STEP_ROUNDING_RATIO * tol
     plain = theta_k
     if blurred and step["seems"] <= tol and theta_k.supports_accurate_step(data):
         theta_k = theta_k.whitened_accurately()
-        L, moments, step = _evaluate_step(*args, accurate=True)
+        L, moments, step = _evaluate_step(data, pi, theta_k, *args, accurate=True)
 
     result = {
         "objective": L + theta_k.log_prior(prior), "bound": None, "gap": float("inf"),

@@ -88,6 +88,12 @@ def editable(model: Any) -> dict[str, np.ndarray]:
 
 def answers(model: Any, X: Any) -> list[np.ndarray] | None:
     """What a model says of rows; None where it cannot be asked."""
+    counts = vars(model).get("_n_support")  # libsvm reads as many rows, whether they exist or not
+    if counts is not None and any(
+        np.shape(vars(model)[name])[-1 if "coef" in name else 0] != np.sum(counts)
+        for name in ("support_", "support_vectors_", "_dual_coef_")
+    ):
+        return None
     found = []
     for name in ("predict", "decision_function", "predict_proba", "transform"):
         if hasattr(model, name):

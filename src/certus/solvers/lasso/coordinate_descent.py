@@ -57,9 +57,10 @@ STEPS_BEFORE_ADAPTING = 400
 # a step stalls if neither F (relative decrease) nor the excess falls: steps of one rounding of w
 # can repeat for ever. After this many in a row the solver stops
 STALLED_DECREASE, MAX_STALLED_STEPS = 1e-9, 20
+MAX_EXCESS_RATIO = 0.999  # of one step: 20 such steps in a row leave 98 % of the excess
 STALLED_MESSAGE = (
-    f"The solver stopped because each of {MAX_STALLED_STEPS} steps in a row lowered the objective "
-    f"by at most {STALLED_DECREASE:.0e} of itself"
+    f"The solver stopped because each of {MAX_STALLED_STEPS} steps in a row brought the objective "
+    "hardly closer to its bound"
 )
 OBJECTIVE_ROUNDING = 4e-15  # relative to F: a smaller predicted decrease is rounding
 DEVIATION_SAMPLE_ROWS = 16  # for estimates of the columns' spread, which only rank columns
@@ -114,7 +115,8 @@ class CoordinateDescent(ReprAsCalled):
                 new.stalled, new.message = is_complete, NO_DESCENT_MESSAGE if is_complete else ""
                 new.solver_state.size = 2 * size
             slow = state.objective - new.objective <= STALLED_DECREASE * abs(state.objective)
-            if slow and new.excess > 0.9 * state.excess:
+            ratio = 0.9 if slow else MAX_EXCESS_RATIO
+            if new.excess > ratio * state.excess:
                 new.solver_state.stalled = solver_state.stalled + 1
                 if new.solver_state.stalled >= MAX_STALLED_STEPS:
                     new.stalled, new.message = True, new.message or STALLED_MESSAGE

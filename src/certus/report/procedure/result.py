@@ -1,0 +1,59 @@
+"""What the procedure found: inputs of the sections that describe models."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from ..content.answer import Comparison
+from ..content.values import Estimate
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from sklearn.pipeline import Pipeline
+
+    from ...certificate import Certificate
+
+
+class Predictor(Protocol):
+    """A fitted model that answers rows of the table, calibrated where that was needed.
+
+    ``output(X)``: numbers (n,); two classes: the probability of the positive class (n,); more
+    classes: probabilities (n, K) in the order of ``Prepared.labels``.
+    """
+
+    def output(self, X: "pa.Table") -> np.ndarray: ...
+
+
+@dataclass(frozen=True, eq=False)
+class OuterPredictions:
+    """Answers to held-out rows, each by a model that had not seen the row."""
+
+    output: np.ndarray  # (n,) or (n, K), as ``Predictor.output``; NaN where a row has none
+    fold: np.ndarray  # (n,) outer fold of each row; −1 for rows without an answer
+
+
+@dataclass(frozen=True, eq=False)
+class ProcedureResult:
+    """The chosen model and the honest score of the way in which it was chosen."""
+
+    comparison: Comparison
+    key: str  # of the chosen candidate: "logistic", "knn", …
+    name: str
+    pipeline: "Pipeline"  # fitted on all rows; its last step is a certus estimator
+    predictor: Predictor  # the pipeline with its calibration
+    calibration: str  # what calibration did, in a sentence; "" if nothing
+    certificate: "Certificate"  # ``verify`` of the pipeline, on all rows
+    other_certificates: tuple[tuple[str, "Certificate"], ...]  # of the other candidates, refitted
+    measure: Estimate  # the verdict's, with interval and baseline
+    others: tuple[Estimate, ...]
+    how: str
+    outer: OuterPredictions  # of the whole procedure
+    by_candidate: dict[str, OuterPredictions]
+    reference: OuterPredictions | None  # the boosted tree
+    reference_measure: Estimate | None
+    threshold: float | None  # two classes, with its reason
+    threshold_reason: str
+    seconds: dict[str, float] = field(default_factory=dict)  # by step: for run.json
+    cut: tuple[str, ...] = ()  # what --budget or Ctrl-C left out
+    stopped: bool = False

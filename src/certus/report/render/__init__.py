@@ -1,0 +1,1 @@
+"""One content as HTML, Markdown and JSON."""

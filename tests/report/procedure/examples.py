@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from certus.report.prepared import Prepared
+from certus.reporting.prepared import Prepared
 from certus.tables.columns import described
 from certus.tables.conversion import Converted
 from certus.tables.table import ReadReport, Table

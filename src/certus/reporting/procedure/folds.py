@@ -9,7 +9,12 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
-from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import (
+    BaseCrossValidator,
+    GroupKFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+)
 
 from ...exceptions import TableError
 from ...text.format import count
@@ -101,7 +106,7 @@ def _assigned(n_folds: int, strata: np.ndarray, together: np.ndarray, seed: int)
         if len(rows) < n_folds or len(np.unique(together[rows])) < n_folds:
             fold[rows] = np.unique(together[rows], return_inverse=True)[1] % n_folds
             continue
-        pairs = _quiet(splitter, rows, strata[rows], together[rows])
+        pairs = _folds_of(splitter, rows, strata[rows], together[rows])
         for f, (_, test) in enumerate(pairs):
             fold[rows[test]] = f
     return fold
@@ -109,9 +114,9 @@ def _assigned(n_folds: int, strata: np.ndarray, together: np.ndarray, seed: int)
 
 def _splitters(
     n_folds: int, is_set: np.ndarray, together: np.ndarray, seed: int
-) -> list[tuple[np.ndarray, object]]:
+) -> list[tuple[np.ndarray, BaseCrossValidator]]:
     alone, sets = np.flatnonzero(~is_set), np.flatnonzero(is_set)
-    parts: list[tuple[np.ndarray, object]] = []
+    parts: list[tuple[np.ndarray, BaseCrossValidator]] = []
     if len(alone):
         parts.append((alone, StratifiedKFold(n_folds, shuffle=True, random_state=seed)))
     if len(sets):
@@ -121,14 +126,14 @@ def _splitters(
     return parts
 
 
-def _quiet(
-    splitter: object, rows: np.ndarray, strata: np.ndarray, together: np.ndarray
+def _folds_of(
+    splitter: BaseCrossValidator, rows: np.ndarray, strata: np.ndarray, together: np.ndarray
 ) -> Sequence[Fold]:
     """The splitter's folds; a stratum with fewer rows than folds joins the largest."""
     counts = np.bincount(strata)
-    n_folds: int = splitter.get_n_splits()  # type: ignore[attr-defined]
-    common = np.where(counts[strata] < n_folds, counts.argmax(), strata)
-    return list(splitter.split(rows, common, together))  # type: ignore[attr-defined]
+    common = np.where(counts[strata] < splitter.get_n_splits(), counts.argmax(), strata)
+    groups = None if isinstance(splitter, StratifiedKFold) else together
+    return list(splitter.split(rows, common, groups))
 
 
 def _in_time(n_folds: int, together: np.ndarray, times: np.ndarray) -> list[Fold]:

@@ -4,8 +4,8 @@
     ridge               ‖y − Aw − b‖² + α‖w‖²    lasso             ‖y − Aw − b‖²/(2n) + α‖w‖₁
     ordinal             Σ loss + α‖w‖²/2
 
-α of ridge is a multiple of n, λ and α of the lasso are shares of the value at which all coefficients
-are 0: the grids fit every table.
+α of ridge is a multiple of n; λ, and α of the lasso, are shares of the value at which all
+coefficients are 0: the grids fit every table.
 """
 
 from dataclasses import dataclass

@@ -55,7 +55,7 @@ def run_procedure(
     with _quiet(), config_context(threads=1):
         try:
             for i, found in _in_parallel(tasks, effective_tasks(settings)):
-                done[i] = found
+                done[i] = found  # noqa: PERF403  # an interrupt keeps those that are done
         except KeyboardInterrupt:
             stopped = True
             if 0 not in done or len(done) < 2:

@@ -1,4 +1,4 @@
-"""The model inside a pipeline, a search or a transformed target."""
+"""The model inside a pipeline, a search, a calibration or a transformed target."""
 
 from typing import Any, NamedTuple
 
@@ -48,6 +48,10 @@ def unwrap(model: Any, X: object, y: object) -> Unwrapped:
             check_is_fitted(model)
             path.append(type(model).__name__)
             model = model.best_estimator_
+        elif isinstance(model, BaseEstimator) and _calibrates(model):
+            check_is_fitted(model)
+            path.append(type(model).__name__)
+            model = model.estimator_
         else:
             return Unwrapped(model, X, y, tuple(path), steps)
 
@@ -55,3 +59,8 @@ def unwrap(model: Any, X: object, y: object) -> Unwrapped:
 def _searches(model: FittedModel) -> bool:
     """GridSearchCV and its like: an estimator and a splitter in, the best estimator out."""
     return {"estimator", "cv", "refit"} <= set(model.get_params(deep=False))
+
+
+def _calibrates(model: FittedModel) -> bool:
+    """certus.metrics.CalibratedClassifier: a model in, the same model with probabilities out."""
+    return {"estimator", "slope", "intercept"} <= set(model.get_params(deep=False))

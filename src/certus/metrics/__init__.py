@@ -4,6 +4,7 @@ Measures that scikit-learn has (``recall_score``, ``roc_auc_score``, …) are no
 """
 
 from .brier import BrierResult, brier_decomposition
+from .calibrated import CalibratedClassifier
 from .imbalance import imbalance_report
 from .prior import PriorCorrectedClassifier, correct_prior
 from .report import ImbalanceResult
@@ -12,6 +13,7 @@ from .thresholds import threshold_for
 
 __all__ = [
     "BrierResult",
+    "CalibratedClassifier",
     "ImbalanceResult",
     "PriorCorrectedClassifier",
     "brier_decomposition",

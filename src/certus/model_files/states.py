@@ -113,6 +113,8 @@ def _others() -> dict[str, FittedState]:
             (*classifier, "alphas_", "scores_", "n_selected_", "scores_without_columns_",
              "best_index_", "chosen_index_"), rows=True),
         "feature_selection.NCFSRegressor": FittedState((*NCFS, "epsilon_"), rows=True),
+        "metrics.CalibratedClassifier": FittedState(
+            ("estimator_", "slope_", "intercept_", "classes_")),
         "metrics.PriorCorrectedClassifier": FittedState(
             ("estimator_", "classes_", "prevalence_", "trained_prevalence_", "threshold_")),
         "preprocessing.GaussianBasis": FittedState(("centers_", "widths_")),

@@ -33,11 +33,18 @@ SCALE_INSIDE = (  # penalties are in the table's units, or there is none; or the
 UNPENALIZED = ("LinearRegression", "FirthLogisticRegression")
 
 
-def pipeline_for(columns: Sequence[Column], model: "BaseEstimator", n_rows: int = 0) -> "Pipeline":
+def pipeline_for(
+    columns: Sequence[Column],
+    model: "BaseEstimator",
+    n_rows: int = 0,
+    *,
+    scaled: Sequence[str] = SCALE_INSIDE,
+) -> "Pipeline":
     """The steps that make numbers of these columns, and the model; not fitted.
 
     ``n_rows``: of the table, if it is large. Medians are then computed for a few columns at a time;
-    the model is given the same columns in the same order.
+    the model is given the same columns in the same order. ``scaled``: classes of models that are
+    given numbers in the table's own units; () where a penalty must not depend on units.
     """
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
@@ -49,7 +56,7 @@ def pipeline_for(columns: Sequence[Column], model: "BaseEstimator", n_rows: int 
     parts = []
     for name, group in _groups(numbers, n_rows).items():
         steps = [SimpleImputer(strategy="median")]
-        if type(model).__name__ not in SCALE_INSIDE:
+        if type(model).__name__ not in scaled:
             steps.append(StandardScaler())
         parts.append((name, make_pipeline(*steps), group))
     if categories:

@@ -5,3 +5,8 @@ all rows:     choose(all rows) ─► refit ─► calibrate ─► certify     
 
 choose: each candidate is scored on inner folds; the simplest within one standard error wins.
 """
+
+from .progress import Progress, Silent
+from .run import run_procedure
+
+__all__ = ["Progress", "Silent", "run_procedure"]

@@ -10,6 +10,7 @@ from ..content.values import Estimate
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from sklearn.base import BaseEstimator
     from sklearn.pipeline import Pipeline
 
     from ...certificate import Certificate
@@ -57,3 +58,10 @@ class ProcedureResult:
     seconds: dict[str, float] = field(default_factory=dict)  # by step: for run.json
     cut: tuple[str, ...] = ()  # what --budget or Ctrl-C left out
     stopped: bool = False
+    rows: np.ndarray | None = None  # of Prepared that ``pipeline`` was fitted on; None: all
+
+    @property
+    def model(self) -> "BaseEstimator":
+        """The certus estimator of the pipeline, without its calibration."""
+        last: BaseEstimator = self.pipeline[-1]
+        return getattr(last, "estimator_", last)

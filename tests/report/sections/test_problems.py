@@ -1,5 +1,7 @@
 """Each fault that is planted in a clean table is found, and nothing else is said of it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -246,7 +248,14 @@ def test_a_column_that_names_units(seed):
     assert problem.columns == ("patient",)
     assert problem.severity == "severe"
     assert "--group patient" in problem.fix
-    assert not problems_of(patients(seed), "D-GROUP", group="patient")
+
+
+def test_groups_that_were_stated_are_not_looked_for():
+    settings = settings_for(group="patient")
+    prepared = prepared_of(patients(0), settings_for(drop=("patient",)))
+    prepared = replace(prepared, groups=np.repeat(np.arange(60), 5))
+    found = problems.find(prepared, settings)
+    assert "D-GROUP" not in {*found.checked, *(p.code for p in found.problems)}
 
 
 @pytest.mark.parametrize("seed", SEEDS)

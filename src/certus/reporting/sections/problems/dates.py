@@ -8,14 +8,16 @@ import re
 
 import numpy as np
 
-from ....tables.conversion import matches, n_true
+from ....tables.conversion import matches, n_true, rows_of
 from ....tables.formats import DATE
+from ....text.format import count
 from ...content.data import Problem
-from .view import DataView
+from .view import MAX_ROWS_SHOWN, DataView
 from .wording import INFO, MAX_COLUMNS_NAMED, WARNING, quoted, verb
 
 CODE = "D-DATE"
 MIN_SHARE_OF_DATES = 0.5
+MAX_ROWS_TRIED = 1_000  # in which dates are looked for first
 TIME_NAME = re.compile(r"(?i)date|time|stamp|(^|_)(at|on|ts|dt)$")
 UNIX_SECONDS = (1e8, 4e9)  # 1973 to 2096
 NUMBERS_FROM_DATES = (
@@ -37,11 +39,12 @@ def find(view: DataView) -> list[Problem]:
             "in several folds.",
             NUMBERS_FROM_DATES, f"Models were not given {verb(n, 'it', 'them')}.",
         ))  # fmt: skip
-    for name, n_dates, n_cells in _mixed_dates(view):
+    for name, others in _mixed_dates(view):
         found.append(Problem(
-            CODE, f"'{name}' holds dates among other text", WARNING, (name,), (), n_cells - n_dates,
-            f"{n_dates:,} of {n_cells:,} cells are dates; the others are not, or are written in "
-            "another way, so the column is read as text.",
+            CODE, f"'{name}' holds dates among other text", WARNING, (name,),
+            tuple(others[:MAX_ROWS_SHOWN]), len(others),
+            f"{count(len(others), 'cell')} {verb(len(others), 'is no date', 'are no dates')}, or "
+            "written in another way, so the column is read as text.",
             f"Write all dates as 2024-01-31 and leave the other cells empty. {NUMBERS_FROM_DATES}",
             "It was treated as text.",
         ))  # fmt: skip
@@ -58,19 +61,23 @@ def find(view: DataView) -> list[Problem]:
     return found
 
 
-def _mixed_dates(view: DataView) -> list[tuple[str, int, int]]:
-    texts = [c for c in view.prepared.table.columns if c.role in ("text", "category")]
+def _mixed_dates(view: DataView) -> list[tuple[str, list[int]]]:
+    """Columns of which most cells are dates, with the rows of the file where they are none."""
+    import pyarrow.compute as pc
+
     found = []
-    for column in texts:
-        if column.name in view.assigned_columns:
-            continue
-        levels = view.prepared.table.data.column(column.name).unique().drop_null()
-        if n_true(matches(levels, DATE)) < MIN_SHARE_OF_DATES * len(levels):
+    for column in view.prepared.table.columns:
+        if column.role not in ("text", "category") or column.name in view.assigned_columns:
             continue
         cells = view.prepared.table.data.column(column.name)
-        n_dates, n_cells = n_true(matches(cells, DATE)), len(cells) - cells.null_count
-        if n_dates >= MIN_SHARE_OF_DATES * n_cells:
-            found.append((column.name, n_dates, n_cells))
+        n_cells = len(cells) - cells.null_count
+        if n_true(matches(cells[:MAX_ROWS_TRIED], DATE)) < MIN_SHARE_OF_DATES * min(
+            n_cells, MAX_ROWS_TRIED
+        ):
+            continue
+        is_date = matches(cells, DATE)
+        if n_true(is_date) >= MIN_SHARE_OF_DATES * n_cells:
+            found.append((column.name, rows_of(pc.invert(is_date), n_cells)))
     return found
 
 

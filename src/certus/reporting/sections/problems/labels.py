@@ -3,7 +3,7 @@
 classes    at least 14 of the 15 nearest rows have other classes, although 7 of 10 rows of that
            class are among their own, and the model, which had not seen the row, gives its class
            at most a tenth
-numbers    the target is 8 spreads from the mean of its 15 neighbours, and 6 from the prediction
+numbers    the target is 8 spreads from the median of its 15 neighbours, and 6 from the prediction
 """
 
 import numpy as np
@@ -17,13 +17,13 @@ from .wording import INFO, verb
 
 CODE = "D-LABEL"
 N_NEIGHBORS = 15
-MAX_OWN_VOTES = 1
-MIN_RECALL = 0.7  # of the class by the majority of its neighbours
+MAX_OWN_VOTES = 0
+MIN_RECALL = 0.8  # of the class by the majority of its neighbours
 MAX_OWN_PROBABILITY = 0.1
 MIN_ROWS = 50
 MAX_SPREADS_OF_NEIGHBORS = 8.0
 MAX_SPREADS_OF_PREDICTION = 6.0
-MIN_R2 = 0.5  # of the neighbours' mean; below, neighbours say little
+MIN_R2 = 0.5  # of the neighbours' median; below, neighbours say little
 
 
 def find(view: DataView) -> list[Problem] | None:
@@ -45,7 +45,8 @@ def find(view: DataView) -> list[Problem] | None:
     return [Problem(
         CODE, f"The {what} of {count(n, 'row')}{sampled} is unlike that of all similar rows", INFO,
         (), view.rows_in_file(found), n,
-        f"Of the {N_NEIGHBORS} most similar rows nearly all have another {what}"
+        f"The {N_NEIGHBORS} most similar rows "
+        + ("all have another class" if view.is_classes else "have quite different targets")
         + (", and the model expects another too." if view.result is not None else ".")
         + " Such a row may be mistyped, or be an unusual case.",
         f"Look {verb(n, 'it', 'them')} up in the source. Correct errors only: unusual cases that "
@@ -74,8 +75,9 @@ def _classes(view: DataView, rows: np.ndarray, neighbors: np.ndarray) -> np.ndar
 
 def _numbers(view: DataView, rows: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
     y = view.prepared.y[rows].astype(float)
-    rest = y - y[neighbors].mean(axis=1)
-    if not np.var(y) or 1 - np.mean(rest**2) / np.var(y) < MIN_R2:
+    rest = y - np.median(y[neighbors], axis=1)  # which a few wrong ones do not move
+    within, total = _spread(rest), _spread(y)
+    if not total or 1 - (within / total) ** 2 < MIN_R2:
         return np.zeros(0, dtype=np.intp)
     suspicious = _spreads(rest) > MAX_SPREADS_OF_NEIGHBORS
     if view.result is not None:
@@ -83,9 +85,13 @@ def _numbers(view: DataView, rows: np.ndarray, neighbors: np.ndarray) -> np.ndar
     return np.flatnonzero(suspicious)
 
 
+def _spread(values: np.ndarray) -> float:
+    """Median distance from the median, scaled to be the standard deviation of a normal."""
+    return 1.4826 * float(np.nanmedian(np.abs(values - np.nanmedian(values))))
+
+
 def _spreads(rest: np.ndarray) -> np.ndarray:
-    """Distance from the median in robust standard deviations; infinite where there are none."""
-    middle = np.nanmedian(rest)
-    s = np.nanmedian(np.abs(rest - middle)) * 1.4826
-    distance = np.abs(rest - middle)
+    """Distance from the median in robust standard deviations; 0 where there are none."""
+    s = _spread(rest)
+    distance = np.abs(rest - np.nanmedian(rest))
     return np.divide(distance, s, out=np.zeros_like(distance), where=s > 0)

@@ -11,7 +11,8 @@ from .wording import INFO, MAX_COLUMNS_NAMED, SEVERE, WARNING, quoted, verb
 CODE = "D-RARE"
 MAX_ROWS_OF_SEVERE = 10  # of a class: no interval of its measures is narrow enough to be of use
 MAX_ROWS_OF_WARNING = 50
-MAX_SHARE_OF_WARNING = 0.05
+MAX_SHARE_OF_WARNING = 0.5  # over the share of a class if all were equally common
+MAX_SHARE_OF_INFO = 0.05
 
 
 def find(view: DataView) -> list[Problem]:
@@ -24,8 +25,14 @@ def _classes(view: DataView) -> list[Problem]:
         return []
     counts = np.bincount(view.target_codes, minlength=len(view.prepared.classes))
     order = np.argsort(counts, kind="stable")
-    few = [k for k in order if counts[k] < MAX_ROWS_OF_WARNING]
-    rare = few or [k for k in order if counts[k] < MAX_SHARE_OF_WARNING * view.n]
+    even = view.n / len(counts)
+    few = [
+        k
+        for k in order
+        if counts[k] < MAX_ROWS_OF_SEVERE
+        or counts[k] < min(MAX_ROWS_OF_WARNING, MAX_SHARE_OF_WARNING * even)
+    ]
+    rare = few or [k for k in order if counts[k] < MAX_SHARE_OF_INFO * view.n]
     if not rare:
         return []
     least = int(counts[rare[0]])

@@ -15,12 +15,18 @@ from .wording import INFO, MAX_COLUMNS_NAMED, WARNING, columns_text, quoted, ver
 
 CODE = "D-SCALE"
 SENTINELS = (
-    -1, -7, -8, -9, -77, -88, -98, -99, -777, -888, -999, -9999, -99999, -999999,
+    0, -1, -7, -8, -9, -77, -88, -98, -99, -777, -888, -999, -9999, -99999, -999999,
     77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9998, 9999, 99999, 999999,
 )  # fmt: skip
+MIN_ROWS = 20
+MIN_DISTINCT_VALUES = 5
 MIN_SENTINEL_ROWS = 3
-MIN_GAP_TO_SPREAD = 1.0  # gap between a sentinel and the other values, over their quartile range
-MIN_GAP_OF_ZERO = 0.5  # and over the range of the other values a fifth
+MAX_SENTINEL_SHARE = 0.9  # of rows; a column that is nearly always 0 counts something rare
+MIN_GAP_TO_STEP = 5.0  # gap beside a sentinel, over the mean gap between the next few values
+MIN_GAP_TO_SPREAD = 1.0  # the same, over the interquartile range of the other values
+MIN_GAP_OF_ZERO_TO_SPREAD = 0.5
+MIN_SPIKE_TO_COMMONEST = 5.0  # rows with 0, over those of the commonest other value
+MIN_MAXIMUM_BESIDE_MINUS_ONE = 10.0
 MAX_FAR_ROWS = 3
 MIN_FAR_SPREADS = 10.0  # distance of a far value from the median
 MAX_SPREAD_RATIO = 1e8  # between columns
@@ -34,52 +40,65 @@ def find(view: DataView) -> list[Problem]:
 
 
 def _sentinels(view: DataView) -> list[Problem]:
-    found = []
+    by_value: dict[float, list[tuple[str, np.ndarray]]] = {}
     for j, column in enumerate(view.number_columns[:MAX_COLUMNS]):
         for value in _sentinels_of(view, j):
             rows = np.flatnonzero(view.numbers[:, j] == value)
-            shown = digits3(value) if value else "0"
-            found.append(Problem(
-                CODE, f"{shown} in '{column.name}' may stand for a missing value", WARNING,
-                (column.name,), view.rows_in_file(rows), len(rows),
-                f"{count(len(rows), 'row')} {verb(len(rows), 'has', 'have')} it, and no other "
-                "value is near it. As a number it distorts means, distances and effects.",
-                "If it means 'unknown' or 'not measured', leave the cells empty"
-                + (f", or read the file with --missing {value:g}." if value else "."),
-                "It was used as a number.",
-            ))  # fmt: skip
+            by_value.setdefault(value, []).append((column.name, rows))
+    found = []
+    for value, places in sorted(by_value.items()):
+        names = [name for name, _ in places]
+        rows = np.unique(np.concatenate([rows for _, rows in places]))
+        shown = digits3(value)
+        remedy = (
+            "If it means 'not measured' rather than none, leave the cells empty."
+            if value == 0
+            else "If it means 'unknown' or 'not measured', leave the cells empty, or read the file "
+            f"with --missing {value:g}."
+        )
+        found.append(Problem(
+            CODE, f"{shown} in {quoted(names)} may stand for a missing value", WARNING,
+            tuple(names[:MAX_COLUMNS_NAMED]), view.rows_in_file(rows), len(rows),
+            f"{count(len(rows), 'row')} {verb(len(rows), 'has', 'have')} it, and no other value of "
+            "the column is near it. As a number it distorts means, distances and effects.",
+            remedy, "It was used as a number.",
+        ))  # fmt: skip
     return found
 
 
 def _sentinels_of(view: DataView, j: int) -> list[float]:
+    """Values at one end of a column, in several rows, with a gap to all others."""
     n = int(view.n_present[j])
-    if n < 20 or view.n_distinct[j] < 5:
+    if n < MIN_ROWS or view.n_distinct[j] < MIN_DISTINCT_VALUES:
         return []
     values = view.ordered_numbers[:n, j]
     found = []
-    for value in (0.0, *(float(v) for v in SENTINELS)):
-        low, high = np.searchsorted(values, [value, value], side="left")[0], np.searchsorted(
-            values, value, side="right"
-        )  # fmt: skip
-        n_equal = high - low
-        if n_equal < MIN_SENTINEL_ROWS or n_equal > 0.9 * n:
+    for value in SENTINELS:
+        first, last = (int(np.searchsorted(values, value, side=s)) for s in ("left", "right"))
+        n_equal = last - first
+        if not MIN_SENTINEL_ROWS <= n_equal <= MAX_SENTINEL_SHARE * n or (first and last < n):
             continue
-        rest = np.concatenate([values[:low], values[high:]])
-        if low and high < n:  # within the range: not the largest, not the least
-            continue
-        spread = float(np.subtract(*np.quantile(rest, [0.75, 0.25])))
-        gap = float(rest[0] - value) if not low else float(value - rest[-1])
-        step = _step_at(rest, at_start=not low)
-        if value == 0.0:
-            wide = gap >= MIN_GAP_OF_ZERO * spread and gap > 0.2 * float(np.ptp(rest))
-            near = gap < 5 * step
-        elif value == -1.0:
-            wide, near = rest[0] >= 0 and float(rest[-1]) >= 10 and n_equal >= 0.01 * n, False
-        else:
-            wide, near = gap >= MIN_GAP_TO_SPREAD * spread, gap < 5 * step
-        if wide and not near and (value == -1.0 or gap > 0):
-            found.append(value)
+        rest = np.concatenate([values[:first], values[last:]])
+        if _is_apart(float(value), rest, n_equal, at_start=not first):
+            found.append(float(value))
     return found
+
+
+def _is_apart(value: float, rest: np.ndarray, n_equal: int, at_start: bool) -> bool:
+    """Is a value at one end too far from the rest to be one of them?"""
+    low, high = float(rest[0]), float(rest[-1])
+    gap = low - value if at_start else value - high
+    spread = float(np.subtract(*np.quantile(rest, [0.75, 0.25])))
+    if value == -1:
+        return low >= 0 and high >= MIN_MAXIMUM_BESIDE_MINUS_ONE and n_equal >= 0.01 * len(rest)
+    if gap < MIN_GAP_TO_STEP * _step_at(rest, at_start):
+        return False
+    if value != 0:
+        return gap >= MIN_GAP_TO_SPREAD * spread
+    commonest = int(np.unique(rest, return_counts=True)[1].max())
+    is_spike = n_equal >= MIN_SPIKE_TO_COMMONEST * commonest
+    is_wide = gap >= MIN_GAP_OF_ZERO_TO_SPREAD * spread and gap > 0.2 * (high - low)
+    return low > 0 and (is_wide or is_spike)
 
 
 def _step_at(values: np.ndarray, at_start: bool) -> float:

@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from ....tables.conversion import matches, n_true
-from ....tables.formats import CURRENCY, PERCENT
+from ....tables.conversion import matches, n_true, rows_of
+from ....tables.formats import CURRENCY, PERCENT, styles_for
+from ....text.format import count
 from ...arrays import MIN_ROWS_NAMED
 from ...content.data import Problem
-from .view import DataView
+from .view import MAX_ROWS_SHOWN, DataView
 from .wording import INFO, MAX_COLUMNS_NAMED, WARNING, columns_text, quoted, verb
 
 CODE = "D-TEXT"
@@ -72,19 +73,33 @@ def _numbers_as_text(view: DataView) -> list[Problem]:
     for column in view.prepared.table.columns:
         if column.name in view.assigned_columns or column.role not in ("text", "category"):
             continue
-        what = (
-            "mostly numbers, with some text" if column.is_mixed else _quantities(view, column.name)
-        )
+        if column.is_mixed:
+            rows = _rows_without_number(view, column.name)
+            what = f"mostly numbers, but text in {count(len(rows), 'row')}"
+        else:
+            rows, what = [], _quantities(view, column.name)
         if not what:
             continue
         found.append(Problem(
-            CODE, f"'{column.name}' holds {what}", WARNING, (column.name,), (), view.n,
+            CODE, f"'{column.name}' holds {what}", WARNING, (column.name,),
+            tuple(rows[:MAX_ROWS_SHOWN]), len(rows) or view.n,
             "The column is read as text, so a model cannot know which value is larger.",
             "Write plain numbers, and leave cells empty where there is none.",
             "It was used as categories." if column.name in used
-            else "Models were not given it: it has too many categories.",
+            else "Models were not given it: it has too many different texts.",
         ))  # fmt: skip
     return found
+
+
+def _rows_without_number(view: DataView, name: str) -> list[int]:
+    """Rows of the file whose cell is neither a number nor missing."""
+    import pyarrow.compute as pc
+
+    cells = view.prepared.table.data.column(name)
+    dialect = view.prepared.table.report.dialect
+    styles = styles_for(dialect.decimal if dialect is not None else ".")
+    is_number = matches(cells, "|".join(f"({s.pattern})" for s in styles[:2]))
+    return rows_of(pc.invert(is_number), len(cells))
 
 
 def _quantities(view: DataView, name: str) -> str:

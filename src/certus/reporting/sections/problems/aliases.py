@@ -157,7 +157,7 @@ def _nearly(view: DataView, exact: set[str]) -> list[tuple[str, str, float]]:
     ]
     if not 2 <= len(columns) <= MAX_PAIR_COLUMNS or view.n < 30:
         return []
-    X = view.numbers[np.ix_(sample_of_rows(view.n, MAX_ROWS), columns)]
+    X = view.numbers[sample_of_rows(view.n, MAX_ROWS)][:, columns]
     X = X - np.nanmean(X, axis=0)
     X = np.nan_to_num(X)
     norm = np.linalg.norm(X, axis=0)

@@ -30,7 +30,7 @@ MIN_R2 = 0.5  # of the neighbours' median; below, neighbours say little
 def find(view: DataView) -> list[Problem] | None:
     """Return rows that disagree with their neighbours and with the model."""
     rows = sample_of_rows(view.n, MAX_PAIRWISE_ROWS)
-    if len(rows) < MIN_ROWS or not view.prepared.columns:
+    if not view.has_target or len(rows) < MIN_ROWS:
         return None
     if len(view.first_of_duplicates) < MIN_SHARE_DISTINCT * view.n:
         return None  # most rows have equals, so that the nearest 15 are an arbitrary choice

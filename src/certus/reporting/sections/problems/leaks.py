@@ -25,7 +25,9 @@ MAX_RESIDUAL_SHARE = 1e-12  # of the squares of the target, left by an exact sum
 
 def find(view: DataView) -> list[Problem] | None:
     """Return copies of the target, columns that predict it alone, and sums that are it."""
-    if view.n < MIN_ROWS or (view.is_classes and _rarest(view) < MIN_ROWS_OF_CLASS):
+    if not view.has_target or view.n < MIN_ROWS:
+        return None
+    if view.is_classes and _rarest(view) < MIN_ROWS_OF_CLASS:
         return None
     found = [s for s in scores(view, _rows(view)) if s.score >= MIN_SCORE]
     maps = [s for s in found if s.is_map]

@@ -236,7 +236,9 @@ def _kept_otherwise(model: FittedModel, rows: "Rows") -> tuple[str, ...]:
         differences.append(first_other_row(tree, rows.X, "of the tree has", "in column"))
     searched = vars(kept["_index"]).get("Z") if kept.get("_index") is not None else ()
     # the rows that an index of ours searches
-    if name_of(model) in UNWEIGHTED_MINKOWSKI and np.shape(searched) == rows.shape:
+    has_weights = (model.effective_metric_params_ or {}).get("w") is not None
+    is_plain = name_of(model) in UNWEIGHTED_MINKOWSKI and not has_weights
+    if is_plain and np.shape(searched) == rows.shape:
         differences.append(first_other_row(searched, rows.X, "of the index has", "in column"))
     if rows.y is not None:
         differences.append(first_other_row(kept.get("_y"), rows.y, "of the model has", "as target"))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .certificate import Certificate, verify
     from .derivatives import check_gradient
     from .model_files import load, save
+    from .reporting.report import report
 
 __version__ = "0.1.0"
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "penalties",
     "plotting",
     "preprocessing",
+    "report",
     "save",
     "set_config",
     "solvers",
@@ -63,6 +65,7 @@ _LAZY = {
     "Certificate": "certificate",
     "check_gradient": "derivatives",
     "load": "model_files",
+    "report": "reporting.report",
     "save": "model_files",
     "verify": "certificate",
 }

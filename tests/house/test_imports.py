@@ -51,7 +51,27 @@ MAY_IMPORT: dict[str, set[str]] = {
         *ESTIMATORS,
         *BASIC,
     },
-    "cli": {"certificate", "data", "kernels", "model_files", "root", "tables", *ESTIMATORS, *BASIC},
+    "reporting": {
+        "certificate",
+        "data",
+        "model_files",
+        "root",
+        "solvers",
+        "tables",
+        *ESTIMATORS,
+        *BASIC,
+    },
+    "cli": {
+        "certificate",
+        "data",
+        "kernels",
+        "model_files",
+        "reporting",
+        "root",
+        "tables",
+        *ESTIMATORS,
+        *BASIC,
+    },
     "root": {
         "certificate",
         "derivatives",
@@ -59,6 +79,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "inference",
         "model_files",
         "plotting",
+        "reporting",
         *ESTIMATORS,
         *BASIC,
     },
@@ -117,6 +138,15 @@ def test_only_kernels_import_compilers():
     ]
 
 
+def test_only_the_renderer_imports_a_template_engine():
+    assert not [
+        name_of(path)
+        for path in FILES
+        if not name_of(path).startswith("reporting/render/")
+        if {m.split(".")[0] for m in imports(path)} & {"jinja2", "markupsafe"}
+    ]
+
+
 def test_libraries_are_used_by_their_public_names():
     private = [
         f"{name_of(path)} imports {module}"
@@ -167,6 +197,7 @@ def test_import_certus_loads_nothing_heavy():
     assert "certus" in loaded
     assert not loaded & {
         "numba", "llvmlite", "pandas", "matplotlib", "sklearn", "scipy", "joblib", "dask", "rich",
+        "jinja2", "pyarrow",
     }  # fmt: skip
 
 

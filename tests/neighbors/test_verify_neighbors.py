@@ -16,6 +16,7 @@ from certus.audit.neighbor_metrics import METRICS
 from certus.audit.neighbors import _count
 from certus.data.rows import Rows
 from certus.exceptions import CannotVerifyError
+from certus.neighbors import KNeighborsClassifier
 from certus.proofs import distances
 
 X, y = load_iris(return_X_y=True)
@@ -398,3 +399,13 @@ def test_a_radius_that_holds_everything_is_asked_for_less_often(rng):
     rows = rng.normal(size=(30_000, 1))
     model = peers.RadiusNeighborsRegressor(100.0).fit(rows, rows[:, 0])
     assert len(accepted(model, rows, rows[:, 0]).parameters["query_pairs"]) == 3
+
+
+@pytest.mark.parametrize("metric", ["manhattan", "euclidean", "chebyshev"])
+def test_weights_of_columns_contradict_nothing(metric):
+    for w in ([1.0, 0.5, 2.0, 0.1], [1.0, 0.0, 0.0, 0.3]):
+        model = KNeighborsClassifier(metric=metric, metric_params={"w": np.array(w)}).fit(X, y)
+        assert model.certificate_.certified, model.certificate_._finding.contradictions
+        assert certus.verify(model, X, y).certified
+        model._fit_X = model._fit_X + 1
+        assert not certus.verify(model, X, y).certified

@@ -6,7 +6,7 @@ since the rows have none here.
 """
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -165,7 +165,7 @@ def _reading(
             "metric": metric, "metric_params": params, "ours": is_ours(model), "votes": votes,
         },
         "labels": labels,
-        "contradictions": _kept_otherwise(model, rows),
+        "contradictions": _kept_otherwise(model, rows, params),
     }  # fmt: skip
 
 
@@ -227,7 +227,9 @@ def _weights(model: FittedModel, start: np.ndarray, d: np.ndarray) -> Any:
         return np.concatenate([np.asarray(weights(part), dtype=float) for part in parts])
 
 
-def _kept_otherwise(model: FittedModel, rows: "Rows") -> tuple[str, ...]:
+def _kept_otherwise(
+    model: FittedModel, rows: "Rows", metric_params: Mapping[str, Any]
+) -> tuple[str, ...]:
     """Differences between the rows that the model keeps and those that were given."""
     kept = vars(model)
     differences = [first_other_row(kept.get("_fit_X"), rows.X, "of the model has", "in column")]
@@ -235,9 +237,8 @@ def _kept_otherwise(model: FittedModel, rows: "Rows") -> tuple[str, ...]:
         tree = np.asarray(kept["_tree"].data)
         differences.append(first_other_row(tree, rows.X, "of the tree has", "in column"))
     searched = vars(kept["_index"]).get("Z") if kept.get("_index") is not None else ()
-    # the rows that an index of ours searches
-    has_weights = (model.effective_metric_params_ or {}).get("w") is not None
-    is_plain = name_of(model) in UNWEIGHTED_MINKOWSKI and not has_weights
+    # the rows that an index of ours searches, unless weights of the columns are in them
+    is_plain = name_of(model) in UNWEIGHTED_MINKOWSKI and metric_params.get("w") is None
     if is_plain and np.shape(searched) == rows.shape:
         differences.append(first_other_row(searched, rows.X, "of the index has", "in column"))
     if rows.y is not None:

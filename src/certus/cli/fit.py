@@ -1,10 +1,10 @@
 """``certus fit``: a model from a table, with its certificate, into a file."""
 
 import argparse
-import shlex
 from typing import TYPE_CHECKING, cast
 
 from ..exceptions import UsageError
+from ..tables.targets import target_of, tasks_of, weights_of
 from . import certificates, output, tables
 from .models import Task, made, model_class, needs_target, require_options
 from .refusals import refusals
@@ -12,9 +12,6 @@ from .refusals import refusals
 if TYPE_CHECKING:
     from ..model_files.values import Json
     from ..tables import Table
-
-MAX_COLUMNS_SHOWN = 40
-TARGET_NAMES = ("target", "y", "label", "class", "outcome", "response", "diagnosis")
 
 
 def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -51,20 +48,20 @@ def run(args: argparse.Namespace) -> int:
     table = tables.read(args.table, args)
     if args.target is None and args.model is None:
         require_options(args.flags)
-        raise UsageError(which_target(args.table, table))
+        raise UsageError(tables.which_target("fit", args.table, table))
     tasks: tuple[Task, ...] = ("none",)
     if args.target is not None:
-        tasks = tables.tasks_of(table.column(args.target), table)
+        tasks = tasks_of(table.column(args.target), table)
     cls, task = model_class(args.model, tasks)
     model = made(cls, args.flags, args.params)
     if args.target is None and needs_target(model):
-        raise UsageError(which_target(args.table, table))
+        raise UsageError(tables.which_target("fit", args.table, table))
     excluded = [name for name in (args.target, args.weights) if name is not None]
     columns = tables.used_columns(
         table, excluded, tables.names_in(args.columns), tables.names_in(args.drop) or []
     )
     used = [c.name for c in columns]
-    y = None if args.target is None else tables.target_of(table, args.target, task)
+    y = None if args.target is None else target_of(table, args.target, task)
     pipeline = pipeline_for(columns, model, table.report.n_rows)
     with output.warnings_noted() as warned, refusals(model):
         pipeline.fit(table.select(used), y, **_weights(model, table, args.weights))
@@ -98,27 +95,4 @@ def _weights(model: object, table: "Table", name: str | None) -> dict[str, objec
         return {}
     if not has_fit_parameter(model, "sample_weight"):
         raise UsageError(f"{type(model).__name__} takes no weights")
-    return {"model__sample_weight": tables.weights_of(table, name)}
-
-
-def which_target(path: str, table: "Table") -> str:
-    """Return advice for a table without a target: its columns, the likely one, commands to try."""
-    lines = ["which column shall be predicted? Name it by --target. The columns are:"]
-    for c in table.columns[:MAX_COLUMNS_SHOWN]:
-        looks = f"{c.role}, {', '.join(c.examples)}" + (", …" if c.n_distinct > 3 else "")
-        lines.append(f"  {c.name:<20} {looks}")
-    if len(table.columns) > MAX_COLUMNS_SHOWN:
-        lines.append(f"  … and {len(table.columns) - MAX_COLUMNS_SHOWN} more")
-    likely = likely_target(table)
-    name = shlex.quote(path)
-    lines.append("Try one of")
-    lines.append(f"  certus fit {name} --target {shlex.quote(likely)}")
-    lines.append(f"  certus cluster {name}")
-    return "\n".join(lines)
-
-
-def likely_target(table: "Table") -> str:
-    """The column that is most likely meant: by its name, else the last that can be predicted."""
-    candidates = [c.name for c in table.columns if c.is_used and not c.n_missing]
-    named = [name for name in candidates if name.casefold() in TARGET_NAMES]
-    return (named or candidates or [table.columns[-1].name])[-1]
+    return {"model__sample_weight": weights_of(table, name)}

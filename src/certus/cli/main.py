@@ -3,6 +3,7 @@
     certus fit        fit a model to a table, print its certificate, write a model file
     certus predict    answers of a model file for the rows of a table
     certus verify     recompute the claim of a model file from its table
+    certus report     can a column be predicted, how well, with what evidence: a page to send
     certus cluster    groups of rows, with evidence or "none found"
     certus show       what a model file holds
     certus export     a model file as ONNX, or its certificate as a script
@@ -29,12 +30,12 @@ from ..exceptions import (
     UsageError,
 )
 from ..tables.suggestions import unknown
-from . import cluster, demo, doctor, export, fit, output, predict, show, verify, warm
+from . import cluster, demo, doctor, export, fit, output, predict, report, show, verify, warm
 from .exit_codes import BUG, DATA_REFUSED, MODEL_FILE_REFUSED, OK, STOPPED, USAGE
 from .models import split_flags
 from .tables import with_marks_attached
 
-COMMANDS = (fit, predict, verify, cluster, show, export, demo, doctor, warm)
+COMMANDS = (report, fit, predict, verify, cluster, show, export, demo, doctor, warm)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

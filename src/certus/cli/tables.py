@@ -2,14 +2,14 @@
 
 import argparse
 import io
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..exceptions import TableError, UsageError
+from ..tables.targets import likely_target
 from ..text.files import write_whole
 from ..text.format import count
 from . import output
@@ -19,11 +19,9 @@ if TYPE_CHECKING:
 
     from ..model_files import ModelFile
     from ..tables import Column, Table
-    from .models import Task
 
-MAX_CLASSES = 20  # of whole numbers: above, a target is taken as a number
+MAX_COLUMNS_SHOWN = 40
 TEXT_OPTIONS = ("delimiter", "decimal", "encoding", "header", "missing")
-MAX_WHOLE = 2.0**53  # above, not every whole number is a float64
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
@@ -100,47 +98,20 @@ def read_both(args: argparse.Namespace) -> "tuple[ModelFile, Table]":
     return model_files.read(args.model), table
 
 
-def tasks_of(column: "Column", table: "Table") -> "tuple[Task, ...]":
-    """Return what a target may hold, classes or numbers; the likelier first."""
-    import pyarrow as pa
-
-    if column.role in ("date", "nested"):
-        raise TableError(f"the target '{column.name}' cannot be predicted: {column.reason}")
-    values = table.data.column(column.name)
-    if not _is_numeric(values.type) or pa.types.is_boolean(values.type):
-        return ("classes",)
-    if not _are_whole(values):
-        return ("numbers",)
-    return ("classes", "numbers") if column.n_distinct <= MAX_CLASSES else ("numbers", "classes")
-
-
-def _is_numeric(kind: "pa.DataType") -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
-
-
-def _are_whole(values: "pa.ChunkedArray") -> bool:
-    numbers = values.drop_null().to_numpy().astype(float)
-    return bool(np.all(np.abs(numbers) < MAX_WHOLE)) and bool(np.all(numbers % 1 == 0))
-
-
-def target_of(table: "Table", name: str, task: object) -> np.ndarray:
-    """The values of a target; classes that are whole numbers as such, also from decimals."""
-    table.column(name)
-    values = table.target(name)
-    whole = task == "classes" and values.dtype.kind == "f" and _are_whole(table.data.column(name))
-    return values.astype(np.int64) if whole else values
-
-
-def weights_of(table: "Table", name: str) -> np.ndarray:
-    """The weights of the rows."""
-    column, values = table.column(name), table.data.column(name)
-    if column.n_missing or not _is_numeric(values.type):
-        what = count(column.n_missing, "missing value") if column.n_missing else "text"
-        raise TableError(f"the weights '{name}' hold {what}: give a number for each row")
-    weights: np.ndarray = values.to_numpy().astype(float)
-    return weights
+def which_target(command: str, path: str, table: "Table") -> str:
+    """Return advice for a table without a target: its columns, the likely one, commands to try."""
+    lines = ["which column shall be predicted? Name it by --target. The columns are:"]
+    for c in table.columns[:MAX_COLUMNS_SHOWN]:
+        looks = f"{c.role}, {', '.join(c.examples)}" + (", …" if c.n_distinct > 3 else "")
+        lines.append(f"  {c.name:<20} {looks}")
+    if len(table.columns) > MAX_COLUMNS_SHOWN:
+        lines.append(f"  … and {len(table.columns) - MAX_COLUMNS_SHOWN} more")
+    likely, name = shlex.quote(likely_target(table)), shlex.quote(path)
+    structure = "report" if command == "report" else "cluster"
+    lines.append("Try one of")
+    lines.append(f"  certus {command} {name} --target {likely}")
+    lines.append(f"  certus {structure} {name}{' --cluster' if structure == 'report' else ''}")
+    return "\n".join(lines)
 
 
 def used_columns(

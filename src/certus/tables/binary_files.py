@@ -28,7 +28,7 @@ def read_arrow(stream: IO[bytes], name: str, kind: str) -> "pa.Table":
         else:
             data = pa.ipc.open_stream(stream).read_all()
         data.validate(full=True)
-        return _plain_types(data)
+        return plain_types(data)
     except Exception as error:  # a damaged file may raise nearly anything
         raise TableError(f"{name} cannot be read as {kind}: {first_line(error)}") from error
 
@@ -38,7 +38,7 @@ def first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-def _plain_types(data: "pa.Table") -> "pa.Table":
+def plain_types(data: "pa.Table") -> "pa.Table":
     """Dictionaries as their values, decimals as float64, all kinds of text as one."""
     import pyarrow as pa
 

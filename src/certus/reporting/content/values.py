@@ -40,6 +40,7 @@ class Grid:
     columns: tuple[Column, ...]
     rows: tuple[tuple[str | float | int | None, ...], ...]
     notes: tuple[str, ...] = ()
+    n_shown: int | None = None  # rows that a page shows, the JSON all; None: all
 
 
 @dataclass(frozen=True)

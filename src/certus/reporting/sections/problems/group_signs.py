@@ -1,0 +1,245 @@
+"""Signs that rows are repeated measurements of units; see ``groups``.
+
+Agreement of the target within units is compared with agreement by chance:
+
+    classes    κ = (a − c)/(1 − c), a: share of pairs of rows of a unit with the same class, c: of
+               any pairs
+    numbers    1 − (mean squared difference within a unit)/(of any pair)
+"""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from ....text.format import count
+from ...arrays import sample_of_rows
+from ...content.phrases import digits3, share
+from .neighborhoods import nearest, points
+from .view import DataView
+from .wording import quoted
+
+UNIT_NAME = re.compile(
+    r"(?i)(^|[_\s.-])(id|ids|patient|subject|person|participant|individual|animal|mouse|rat|donor|"
+    r"family|household|customer|client|user|student|pupil|school|class|site|center|centre|clinic|"
+    r"hospital|plot|batch|lot|machine|device|sensor|sample|specimen|case|group|cluster|unit|visit|"
+    r"session|trial|store|store_nr|account)(_?(id|nr|no|number|code))?$|[a-z](Id|ID)$"
+)
+MAX_ROWS_PER_UNIT = 0.1  # share of all rows: larger ones are ordinary categories
+MIN_UNITS = 5
+MIN_SHARE_IN_UNITS = 0.5  # rows that share their unit with another row
+MIN_AGREEMENT = 0.8
+MIN_AGREEMENT_OF_NAMED = 0.3  # where the column's name says that it names units
+MAX_ROWS = 5_000
+MIN_LEVELS_OF_UNIT_VALUE = 20
+MAX_PAIR_CHANCE = 0.05  # that two rows share the value of a column
+MIN_TIED = 0.8  # share of pairs equal in one column that are equal in another
+MAX_ORDER = 0.95  # rank correlation of two columns: above, one is a function of the other
+N_FAR = 20
+MIN_JUMP = 3.0  # from the distance of the nearest row to what the spacing of rows predicts
+
+
+class GroupSign(NamedTuple):
+    """A sign of repeated measurements, with the rows that show it."""
+
+    title: str
+    reason: str
+    columns: tuple[str, ...]
+    rows: np.ndarray
+    is_strong: bool
+    names_units: bool  # the first column can be given to --group
+
+
+def agreement(view: DataView, unit: np.ndarray, rows: np.ndarray) -> float:
+    """Agreement of the target within units of some rows, 0 by chance, 1 if it is constant."""
+    sizes = np.bincount(unit).astype(float)
+    shared = sizes > 1
+    n_pairs = np.sum(sizes[shared] * (sizes[shared] - 1))
+    if not n_pairs:
+        return 0.0
+    if view.is_classes:
+        codes = view.target_codes[rows]
+        pair = unit * (codes.max() + 1) + codes
+        same = np.bincount(pair).astype(float)
+        a = float(np.sum(same * (same - 1)) / n_pairs)
+        p = np.bincount(codes) / len(codes)
+        chance = float(np.sum(p**2))
+        return (a - chance) / (1 - chance) if chance < 1 else 0.0
+    y = view.prepared.y[rows].astype(float)
+    mean = np.bincount(unit, y) / np.maximum(sizes, 1)
+    within = np.bincount(unit, (y - mean[unit]) ** 2)[shared].sum()
+    degrees = (sizes[shared] - 1).sum()
+    total = float(np.var(y, ddof=1))
+    return 1 - float(within / degrees) / total if total else 0.0
+
+
+# --- a column that names units --------------------------------------------------------------------
+
+
+def unit_column(view: DataView) -> GroupSign | None:
+    """Return the sign of a column that names units, used by models or not."""
+    best: tuple[float, str, np.ndarray, bool] | None = None
+    for name, is_number in _candidates(view):
+        codes = view.file_column(name).codes
+        is_named = UNIT_NAME.search(name) is not None
+        if is_number and not is_named:
+            continue
+        known = np.flatnonzero(codes >= 0)
+        unit = codes[known]
+        if not _are_units(unit, view.n):
+            continue
+        kappa = agreement(view, unit, known)
+        if kappa < (MIN_AGREEMENT_OF_NAMED if is_named else MIN_AGREEMENT):
+            continue
+        if best is None or (is_named, kappa) > (best[3], best[0]):
+            in_units = known[np.bincount(unit)[unit] > 1]
+            best = kappa, name, in_units, is_named
+    if best is None:
+        return None
+    kappa, name, rows, is_named = best
+    units = len(np.unique(view.file_column(name).codes[rows]))
+    return GroupSign(
+        f"'{name}' looks like the name of a unit that has several rows",
+        f"{count(len(rows), 'row')} share {units:,} values of '{name}', about "
+        f"{digits3(len(rows) / units)} each, and the target is "
+        f"{'nearly the same' if kappa >= MIN_AGREEMENT else 'similar'} within them (agreement "
+        f"{digits3(kappa)}; 0 by chance, 1 if it is constant).",
+        (name,), rows, kappa >= MIN_AGREEMENT, True,
+    )  # fmt: skip
+
+
+def _candidates(view: DataView) -> list[tuple[str, bool]]:
+    """Columns that the settings do not name, with whether they hold numbers."""
+    return [
+        (c.name, c.role == "number")
+        for c in view.prepared.table.columns
+        if c.name not in view.assigned_columns
+        and c.role in ("category", "text", "number", "id")
+        and MIN_UNITS <= c.n_distinct < view.n
+    ]
+
+
+def _are_units(unit: np.ndarray, n: int) -> bool:
+    """Do most rows share their unit with a few others?"""
+    sizes = np.bincount(unit)
+    sizes = sizes[sizes > 0]
+    in_units = sizes[sizes > 1].sum()
+    return bool(
+        len(sizes) >= MIN_UNITS
+        and in_units >= MIN_SHARE_IN_UNITS * n
+        and sizes.max() <= max(MAX_ROWS_PER_UNIT * n, 2)
+    )
+
+
+# --- values that rows of a unit share -------------------------------------------------------------
+
+
+def shared_values(view: DataView) -> GroupSign | None:
+    """Return the sign of columns that are constant within units.
+
+    Two columns of many values are tied if rows that share the exact value of one share that of the
+    other, and neither is a monotone function of the other.
+    """
+    distinct = np.sort(view.first_of_duplicates)
+    rows = distinct[sample_of_rows(len(distinct), MAX_ROWS)]
+    columns = [
+        j
+        for j in range(min(len(view.number_columns), 100))
+        if view.n_distinct[j] >= MIN_LEVELS_OF_UNIT_VALUE and view.n_present[j] == view.n
+    ]
+    codes = {j: np.unique(view.numbers[rows, j], return_inverse=True)[1] for j in columns}
+    columns = [j for j in columns if _chance(codes[j]) <= MAX_PAIR_CHANCE]
+    tied = [j for j in columns if _n_tied(view, rows, codes, columns, j) >= 2]
+    if len(tied) < 3:
+        return None
+    unit = codes[tied[0]]
+    for j in tied[1:]:
+        unit = np.unique(np.stack([unit, codes[j]]), axis=1, return_inverse=True)[1].ravel()
+    if not _are_units(unit, len(rows)):
+        return None
+    kappa = agreement(view, unit, rows)
+    if kappa < MIN_AGREEMENT_OF_NAMED:
+        return None
+    names = tuple(view.number_columns[j].name for j in tied)
+    in_units = rows[np.bincount(unit)[unit] > 1]
+    return GroupSign(
+        f"{share(len(in_units) / len(rows))} of the rows share the exact values of "
+        f"{quoted(names)} with others",
+        f"Rows agree in {count(len(names), 'column')} of many values, though not in all, and the "
+        f"target is {'nearly the same' if kappa >= MIN_AGREEMENT else 'similar'} among them "
+        f"(agreement {digits3(kappa)}; 0 by chance, 1 if it is constant).",
+        names, in_units, kappa >= MIN_AGREEMENT, False,
+    )  # fmt: skip
+
+
+def _chance(codes: np.ndarray) -> float:
+    return float(np.sum((np.bincount(codes) / len(codes)) ** 2))
+
+
+def _n_tied(
+    view: DataView, rows: np.ndarray, codes: dict[int, np.ndarray], columns: list[int], j: int
+) -> int:
+    """Columns that are the same in most pairs of rows that share the value of column j."""
+    sizes = np.bincount(codes[j]).astype(float)
+    pairs = np.sum(sizes * (sizes - 1))
+    if pairs < len(rows) * MIN_SHARE_IN_UNITS:
+        return 0
+    n = 0
+    for k in columns:
+        if k == j:
+            continue
+        joint = np.unique(np.stack([codes[j], codes[k]]), axis=1, return_counts=True)[1]
+        equal = float(np.sum(joint * (joint - 1.0)))
+        order = np.corrcoef(codes[j], codes[k])[0, 1]
+        n += bool(equal >= MIN_TIED * pairs and abs(order) < MAX_ORDER)
+    return n
+
+
+# --- near copies ----------------------------------------------------------------------------------
+
+
+def near_copies(view: DataView) -> GroupSign | None:
+    """Return the sign of rows that are far nearer to each other than their spacing explains.
+
+    In m dimensions distances to the k-th nearest row grow as k^(1/m). With m estimated from the
+    20th and the 5th nearest of other rows, the nearest is predicted from the 20th.
+    """
+    distinct = np.sort(view.first_of_duplicates)
+    if len(distinct) > MAX_ROWS or len(view.number_columns) < 2:
+        return None  # a sample separates the rows of a unit
+    X = points(view, distinct)
+    if len(distinct) < 5 * N_FAR or X.shape[1] < 2:
+        return None
+    distances, neighbors = nearest(X, 4 * N_FAR)
+    near, far, farther = distances[:, 0], distances[:, N_FAR - 1], distances[:, -1]
+    positive = (near > 0) & (far > near)
+    if np.count_nonzero(positive) < MIN_SHARE_IN_UNITS * len(distinct):
+        return None
+    m = np.log(4) / np.maximum(np.log(np.median(farther[positive] / far[positive])), 1e-3)
+    predicted = far * N_FAR ** (-1 / m)
+    is_near = positive & (MIN_JUMP * near < predicted)
+    if np.count_nonzero(is_near) < MIN_SHARE_IN_UNITS * len(distinct):
+        return None
+    close, away = _same(view, distinct, neighbors[:, 0]), _same(view, distinct, neighbors[:, -1])
+    kappa = float(close[is_near].mean())
+    if kappa < MIN_AGREEMENT or float(away[is_near].mean()) > kappa - 0.4:
+        return None
+    rows = distinct[is_near]
+    return GroupSign(
+        f"{count(len(rows), 'row')} {'has' if len(rows) == 1 else 'have'} a near copy with the "
+        "same target",
+        "The most similar row is several times nearer than the spacing of rows explains, and has "
+        "the same target, which rows only a little less similar have not.",
+        (), rows, True, False,
+    )  # fmt: skip
+
+
+def _same(view: DataView, rows: np.ndarray, neighbor: np.ndarray) -> np.ndarray:
+    """Agreement of each row's target with that of a neighbour, 0 by chance on average."""
+    if view.is_classes:
+        codes = view.target_codes[rows]
+        p = np.bincount(codes) / len(codes)
+        chance = float(np.sum(p**2))
+        return ((codes == codes[neighbor]) - chance) / max(1 - chance, 1e-9)
+    y = view.prepared.y[rows].astype(float)
+    return 1 - (y - y[neighbor]) ** 2 / max(2 * float(np.var(y)), 1e-300)

@@ -6,7 +6,7 @@ The texts of a family are in its own module (``registry.py`` says which).
 from typing import TYPE_CHECKING
 
 from ...text.format import count, printable
-from ..pages.lines import page_of
+from ..pages.lines import PageToRead, page_of
 from ..registry import claim_of
 from .left_out import among
 from .optimum import known_only_to
@@ -24,14 +24,19 @@ TITLE = {"contradicted": "CONTRADICTED", "other rows": "NOT THE ROWS IT WAS FITT
 
 def one_line(c: "Certificate") -> str:
     """The certificate as its repr shows it."""
+    return printable(f"Certificate({status_and_claim(c)})")
+
+
+def status_and_claim(c: "Certificate") -> str:
+    """Status and claim on one line, in all the characters that they need."""
     if c.status == "other rows":
-        return printable(f"Certificate({c.notes[-1]})")
+        return c.notes[-1]
     if c.status == "contradicted":
-        return printable(f"Certificate(contradicted: {c._finding.contradictions[0]})")
+        return f"contradicted: {c._finding.contradictions[0]}"
     status = f"stopped {c._finding.stopped}" if c.status == "stopped" else c.status
     if c.status != "no finite optimum":
         status += among(c)  # an unreached bound, too, holds only among these models
-    return printable(f"Certificate({status}: {claim_of(c).wording.claim(c)})")
+    return f"{status}: {claim_of(c).wording.claim(c)}"
 
 
 def explain(c: "Certificate") -> str:
@@ -44,11 +49,12 @@ def explain(c: "Certificate") -> str:
     mark = "[i]" if no_failure else MARK.get(c.status, "[!!]")
     title += among(c) + known_only_to(c)
     lines = [f"{mark} {title}   {c.model}, {shape}"]
-    lines += [f"{label:<14} {text}" for label, text in _body(c)]
+    lines += [f"{label:<14} {text}" for label, text in labelled_lines(c)]
     return printable("\n".join(lines))
 
 
-def _body(c: "Certificate") -> Lines:
+def labelled_lines(c: "Certificate") -> Lines:
+    """The lines of ``explain`` below its title, in all the characters that they need."""
     words = claim_of(c).wording
     rows = [(words.verb(c).capitalize(), c.formula)]
     notes = c.notes if c.definition else ()
@@ -69,8 +75,7 @@ def _body(c: "Certificate") -> Lines:
 
 def _page(c: "Certificate") -> str:
     """The page that states the claim, and its lines; empty where the model has no page."""
-    claim = claim_of(c)
-    page = page_of(claim.page(c.parameters, c.labels))
+    claim, page = claim_of(c), page_to_read(c)
     if page is None:
         return ""
     lines = "" if page.n_lines is None else count(page.n_lines, "line")
@@ -78,6 +83,11 @@ def _page(c: "Certificate") -> str:
         to_read = f"{lines} to read; " if lines else ""
         return f"; {to_read}{claim.proof} also bounds rounding errors"
     return f"; its page is {page.module}{', ' if lines else ''}{lines}"
+
+
+def page_to_read(c: "Certificate") -> PageToRead | None:
+    """The page of a certified model and its lines of code; None where there is no page."""
+    return page_of(claim_of(c).page(c.parameters, c.labels))
 
 
 def note(c: "Certificate") -> str:

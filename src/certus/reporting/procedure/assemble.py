@@ -118,6 +118,7 @@ def _compared(
         BASELINE_KEY, "Baseline", "", measure, baseline, None, baseline, 0, 0, False, prepared.n,
         f"always answers {guess}; never chosen",
     )]  # fmt: skip
+    ranks = sorted(one.candidate.rank for one in refit.choice.scored)
     chosen = [fold.choice.scored[fold.choice.chosen].candidate.key for fold in folds]
     for i, one in enumerate(refit.choice.scored):
         c = one.candidate
@@ -129,7 +130,7 @@ def _compared(
         rows.append(ComparedCandidate(
             c.key, name_of(c, prepared), parameters, measure, one.score, one.standard_error,
             score if score is not None and np.isfinite(score) else None, chosen.count(c.key),
-            c.rank, i == refit.choice.chosen, refit.n_rows.get(c.key, 0), note,
+            ranks.index(c.rank) + 1, i == refit.choice.chosen, refit.n_rows.get(c.key, 0), note,
         ))  # fmt: skip
     return tuple(rows)
 
@@ -151,7 +152,7 @@ def _how(
     inner = f"on {count(n_inner, 'inner fold')}" if n_inner else "without inner folds"
     outer = count(len(folds), "outer fold")
     if prepared.times is not None:
-        outer += ", each after the rows that trained its model,"
+        outer += " in the order of time, each after the rows that trained its models"
     how = f"{outer}; in each, {models.split()[0]} {compared} {inner}"
     return f"{how}; {sentence}" if sentence else how
 

@@ -23,7 +23,7 @@ class Candidate(Protocol):
 
     key: str
     name: str
-    rank: int  # simplicity: 1 is simplest
+    rank: int  # simplicity: smaller is simpler
     is_calibrated: bool  # its scores are those of a likelihood, or numbers
     most_rows: int | None  # it is given a sample of larger tables
 

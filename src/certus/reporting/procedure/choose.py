@@ -84,7 +84,9 @@ def choose(train: Training, candidates: Sequence[Candidate], seed: int, on_score
             n = train.n if candidate.most_rows is None else min(train.n, candidate.most_rows)
             grid = candidate.grid(n, len(train.columns))
             middle = grid[len(grid) // 2]
-            scored.append(Scored(candidate, middle, None, None, None, candidate.key in failed))
+            has_failed = candidate.key in failed
+            scored.append(Scored(candidate, middle, None, None, _identity(candidate, train),
+                                 has_failed))  # fmt: skip
             continue
         scored.append(_scored(
             candidate, grids[candidate.key], left_out[candidate.key], fold_of[candidate.key],
@@ -149,6 +151,13 @@ def _scored(
     if not candidate.is_calibrated and train.task != "numbers":
         platt = calibration(flat[best][known], target[known], s[known])
     return Scored(candidate, grid[best], score, error, platt)
+
+
+def _identity(candidate: Candidate, train: Training) -> Calibration | None:
+    """The calibration where no row was left out to estimate one: scores are taken as log-odds."""
+    if candidate.is_calibrated or train.task == "numbers":
+        return None
+    return 1.0, np.zeros(train.n_outputs)
 
 
 def _by_fold(

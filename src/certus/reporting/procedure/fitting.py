@@ -46,21 +46,35 @@ class PipelinePredictor:
         return verify(self.pipeline, train.X, train.y, sample_weight=train.s)
 
 
+@dataclass(frozen=True, eq=False)
+class EncodedRows:
+    """Training rows with their encoding, from which candidates are fitted."""
+
+    train: Training
+    encoder: Pipeline
+    data: Encoded
+
+    @classmethod
+    def encoding(cls, train: Training) -> "EncodedRows":
+        """The encoding of these rows."""
+        encoder = encoder_for(train.columns, train.n)
+        A = np.asarray(encoder.fit_transform(train.X), dtype=float)
+        return cls(train, encoder, Encoded(A, train.target, train.s, train.n_outputs, train.task))
+
+
 def fitted(
-    train: Training, candidate: Candidate, parameter: Parameter, calibration: Calibration | None
+    rows: EncodedRows, candidate: Candidate, parameter: Parameter, calibration: Calibration | None
 ) -> PipelinePredictor:
     """The candidate with this parameter on these rows; all of them, even if there are many."""
-    encoder = encoder_for(train.columns, train.n)
-    A = np.asarray(encoder.fit_transform(train.X), dtype=float)
-    data = Encoded(A, train.target, train.s, train.n_outputs, train.task)
-    model = candidate.model(data, parameter, _present(train))
+    train = rows.train
+    model = candidate.model(rows.data, parameter, _present(train))
     if calibration is not None:
         from ...metrics import CalibratedClassifier
 
         slope, intercept = _in_order(calibration, train)
         model = CalibratedClassifier(model, slope=slope, intercept=intercept)
-    model.fit(A, train.y, sample_weight=train.s)
-    steps = [*encoder.steps, ("model", model)]
+    model.fit(rows.data.A, train.y, sample_weight=train.s)
+    steps = [*rows.encoder.steps, ("model", model)]
     return PipelinePredictor(Pipeline(steps), train.labels, train.positive)
 
 

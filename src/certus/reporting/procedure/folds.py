@@ -69,7 +69,8 @@ def strata_of(prepared: Prepared) -> np.ndarray:
 
 def n_outer(prepared: Prepared) -> int:
     """Number of outer folds. Raises ``TableError`` where a class has a single row."""
-    wanted = N_FOLDS if prepared.n >= MIN_ROWS_OF_FIVE else N_FOLDS_SMALL
+    is_small = prepared.n < MIN_ROWS_OF_FIVE and prepared.times is None
+    wanted = N_FOLDS_SMALL if is_small else N_FOLDS
     if prepared.task == "numbers":
         if prepared.n < 4:
             raise TableError(f"there are {count(prepared.n, 'row')}: at least 4 are needed")

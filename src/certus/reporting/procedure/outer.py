@@ -9,7 +9,7 @@ import numpy as np
 from .candidate import Candidate
 from .choose import REFUSALS, Choice, Tick, choose
 from .encoding import Training
-from .fitting import PipelinePredictor, fitted, sample
+from .fitting import EncodedRows, PipelinePredictor, fitted, sample
 from .reference import reference_output
 
 if TYPE_CHECKING:
@@ -55,14 +55,17 @@ def fitted_candidates(
 ) -> dict[str, tuple[PipelinePredictor, np.ndarray]]:
     """Each candidate with its parameter, fitted, and the rows that it was given."""
     found = {}
+    encoded: dict[int, EncodedRows] = {}  # by number of rows
     for one in choice.scored:
         if one.failed:
             continue
         strata = np.zeros(train.n, dtype=np.intp) if train.task == "numbers" else train.target
         rows = sample(strata, one.candidate.most_rows, seed)
-        given = train if len(rows) == train.n else train.take(rows)
+        if len(rows) not in encoded:
+            given = train if len(rows) == train.n else train.take(rows)
+            encoded[len(rows)] = EncodedRows.encoding(given)
         try:
-            model = fitted(given, one.candidate, one.parameter, one.calibration)
+            model = fitted(encoded[len(rows)], one.candidate, one.parameter, one.calibration)
         except REFUSALS:
             continue
         found[one.candidate.key] = (model, rows)

@@ -27,6 +27,9 @@ from .progress import Progress, Silent
 from .refit import Refit, refitted
 from .result import ProcedureResult
 
+# with 150 rows and 5 columns two threads take twice as long as one: Python runs one at a time
+MIN_CELLS_IN_PARALLEL = 20_000
+
 Task = Callable[[], OuterFold | Refit]
 
 
@@ -52,9 +55,9 @@ def run_procedure(
     tasks += [partial(_outer, all_rows, fold, plan, settings.seed, meter) for fold in folds]
     done: dict[int, OuterFold | Refit] = {}
     stopped = False
-    with _quiet(), config_context(threads=1):
+    with _quiet(), _one_thread():
         try:
-            for i, found in _in_parallel(tasks, effective_tasks(settings)):
+            for i, found in _in_parallel(tasks, tasks_at_a_time(prepared, settings)):
                 done[i] = found  # noqa: PERF403  # an interrupt keeps those that are done
         except KeyboardInterrupt:
             stopped = True
@@ -70,8 +73,10 @@ def run_procedure(
     )  # fmt: skip
 
 
-def effective_tasks(settings: Settings) -> int:
-    """How many tasks run at a time."""
+def tasks_at_a_time(prepared: Prepared, settings: Settings) -> int:
+    """How many tasks run side by side; one where a fit is so short that threads only wait."""
+    if prepared.n * len(prepared.columns) < MIN_CELLS_IN_PARALLEL:
+        return 1
     return settings.threads or effective_threads()
 
 
@@ -79,8 +84,17 @@ def _can_train(all_rows: Training, rows: np.ndarray) -> bool:
     return all_rows.task == "numbers" or len(np.unique(all_rows.target[rows])) > 1
 
 
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Tasks run side by side: none of them starts threads of its own."""
+    from threadpoolctl import threadpool_limits
+
+    with config_context(threads=1), threadpool_limits(1):
+        yield
+
+
 def _refit(all_rows: Training, plan: Plan, seed: int, meter: "_Meter") -> Refit:
-    with config_context(threads=1):
+    with _one_thread():
         choice = choose(all_rows, plan.candidates, seed, meter.scored)
         return refitted(all_rows, choice, seed)
 
@@ -88,7 +102,7 @@ def _refit(all_rows: Training, plan: Plan, seed: int, meter: "_Meter") -> Refit:
 def _outer(
     all_rows: Training, fold: tuple[np.ndarray, np.ndarray], plan: Plan, seed: int, meter: "_Meter"
 ) -> OuterFold:
-    with config_context(threads=1):
+    with _one_thread():
         return answered(all_rows, *fold, plan.candidates, seed, meter.scored, meter.reference)
 
 

@@ -1,0 +1,193 @@
+"""Calibration: do predictions mean what they say, on rows of the outer folds?
+
+    two classes   logit P(y = 1) = a + b·logit p        b = 1, a = 0 for calibrated p
+    more classes  P(right) against the probability of the answer
+    numbers       y = a + b·ŷ                           b = 1, a = 0
+
+b < 1: predictions are too extreme. Bins are tenths of the rows, each of at least 5 rows.
+"""
+
+import numpy as np
+from scipy.special import expit, logit, stdtrit
+
+from ...text.proportions import wilson
+from ..content.performance import Calibration, CalibrationBin
+from ..content.phrases import digits3, share, value_and_interval
+from ..content.values import Estimate, Interval
+from ..prepared import Prepared
+from ..procedure.result import ProcedureResult
+from ..settings import Settings
+from .parts.answers import (
+    MIN_BIN_ROWS,
+    Answered,
+    Weighted,
+    answered,
+    bins,
+    estimated,
+    interval_of,
+    mean_of,
+)
+
+LEAST_PROBABILITY = 1e-9  # the logit of 0 is not finite
+MAX_STEPS, MAX_SLOPE = 50, 1e3  # separated classes have no finite slope
+
+
+def make(prepared: Prepared, settings: Settings, result: ProcedureResult) -> Calibration | None:
+    """Bins, slope, intercept and Brier score; None with too few rows for two bins."""
+    found = answered(prepared, result)
+    if found.n < 2 * MIN_BIN_ROWS:
+        return None
+    if prepared.task == "numbers":
+        return _numbers(settings, found)
+    before = result.calibration or "The model's own probabilities; they were not recalibrated."
+    if prepared.positive is None:
+        return _several_classes(settings, found, before)
+    brier = next((e for e in result.others if e.name == "Brier score"), None)
+    return _two_classes(prepared, settings, found, before, brier)
+
+
+# --- two classes ----------------------------------------------------------------------------------
+
+
+def _two_classes(
+    prepared: Prepared, settings: Settings, found: Answered, before: str, brier: Estimate | None
+) -> Calibration:
+    assert prepared.positive is not None
+    y, p = found.target.astype(float), found.output
+    z = logit(np.clip(p, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY))
+    slope, intercept = _line(y, z, found, settings, logistic_line)
+    if brier is None:
+        mean = mean_of(y)(found.weights)
+        brier = estimated("Brier score", mean_of((p - y) ** 2), found, settings, mean * (1 - mean),
+                          "the mean squared distance between probability and outcome")  # fmt: skip
+    shown = _bins_of_shares(y, p, settings)
+    positive = prepared.classes[prepared.positive]
+    top = shown[-1]
+    text = (
+        f"Of the {top.n:,} rows with the highest probabilities (mean {share(top.predicted)}), "
+        f"{share(top.observed)} are '{positive}'. {_reading(slope, intercept)}"
+    )
+    return Calibration(text, shown, slope, intercept, brier, before)
+
+
+def _bins_of_shares(y: np.ndarray, p: np.ndarray, settings: Settings) -> tuple[CalibrationBin, ...]:
+    made = []
+    for rows in bins(p):
+        low, high = wilson(float(y[rows].sum()), len(rows), settings.confidence)
+        interval = Interval(float(low), float(high), settings.confidence)
+        made.append(
+            CalibrationBin(float(p[rows].mean()), float(y[rows].mean()), len(rows), interval)
+        )
+    return tuple(made)
+
+
+def logistic_line(y: np.ndarray, z: np.ndarray, s: np.ndarray) -> tuple[float, float]:
+    """Intercept and slope of logit P(y = 1) = a + b·z by Newton's method; NaN if separated."""
+    F, v = np.stack([np.ones_like(z), z], axis=1), np.array([0.0, 1.0])
+    for _ in range(MAX_STEPS):
+        p = expit(F @ v)
+        w = s * p * (1 - p)
+        H = F.T @ (w[:, None] * F)
+        if np.linalg.cond(H) > 1e14:
+            return np.nan, np.nan
+        step = np.linalg.solve(H, F.T @ (s * (y - p)))
+        v = v + step * min(1.0, 5.0 / float(np.abs(step).max(initial=1e-300)))
+        if float(np.abs(step).max()) < 1e-10 * (1 + float(np.abs(v).max())):
+            break
+    return (np.nan, np.nan) if np.abs(v).max() > MAX_SLOPE else (float(v[0]), float(v[1]))
+
+
+def straight_line(y: np.ndarray, z: np.ndarray, s: np.ndarray) -> tuple[float, float]:
+    """Intercept and slope of y = a + b·z by least squares; NaN where all z are equal."""
+    total = float(s.sum())
+    if total <= 0:
+        return np.nan, np.nan
+    mean_z, mean_y = float(s @ z) / total, float(s @ y) / total
+    squares = float(s @ (z - mean_z) ** 2)
+    if squares <= 0:
+        return np.nan, np.nan
+    b = float(s @ ((z - mean_z) * (y - mean_y))) / squares
+    return mean_y - b * mean_z, b
+
+
+def _line(
+    y: np.ndarray, z: np.ndarray, found: Answered, settings: Settings, line: object
+) -> tuple[Estimate | None, Estimate | None]:
+    """Slope and intercept with intervals; None where they are not finite."""
+    assert callable(line)
+
+    def part(k: int) -> Weighted:
+        return lambda s: float(line(y, z, s)[k])
+
+    a, b = line(y, z, found.weights)
+    if not np.isfinite([a, b]).all():
+        return None, None
+    words = ("1 if predictions are neither too extreme (below 1) nor too timid (above 1)",
+             "0 if predictions are neither too high nor too low")  # fmt: skip
+    slope = Estimate("slope", b, found.n, interval_of(part(1), found, settings), 1.0, words[0])
+    return slope, Estimate(
+        "intercept", a, found.n, interval_of(part(0), found, settings), 0.0, words[1]
+    )
+
+
+def _reading(slope: Estimate | None, intercept: Estimate | None) -> str:
+    """What slope and intercept say."""
+    if slope is None or intercept is None:
+        return "The classes are separated, so there is no finite calibration slope."
+    if slope.interval is None:
+        return f"The calibration slope is {digits3(slope.value)}."
+    shown = f"calibration slope {value_and_interval(slope.value, slope.interval)}"
+    if slope.interval.high < 1:
+        return f"Predictions are too extreme ({shown}; 1 is right)."
+    if slope.interval.low > 1:
+        return f"Predictions are too timid ({shown}; 1 is right)."
+    if intercept.interval is not None and (
+        intercept.interval.low > 0 or intercept.interval.high < 0
+    ):
+        way = "low" if intercept.value > 0 else "high"
+        ends = value_and_interval(intercept.value, intercept.interval)
+        return f"Predictions are too {way} (intercept {ends}; 0 is right; {shown})."
+    return f"Nothing speaks against the predictions as they are ({shown}; 1 is right)."
+
+
+# --- more classes, numbers ------------------------------------------------------------------------
+
+
+def _several_classes(settings: Settings, found: Answered, before: str) -> Calibration:
+    """Is the answer right as often as its probability says?"""
+    p = found.output.max(axis=1)
+    right = (found.output.argmax(axis=1) == found.target).astype(float)
+    target = np.zeros_like(found.output)
+    target[np.arange(found.n), found.target] = 1.0
+    shares = found.weights @ target / found.weights.sum()
+    brier = estimated(
+        "Brier score", mean_of(((found.output - target) ** 2).sum(axis=1)), found, settings,
+        float(1 - shares @ shares), "the mean squared distance between probabilities and outcome",
+    )  # fmt: skip
+    mean_p, mean_right = mean_of(p)(found.weights), mean_of(right)(found.weights)
+    text = (
+        f"The most probable class has a probability of {share(mean_p)} on average, and is right in "
+        f"{share(mean_right)} of {found.n:,} rows."
+    )
+    return Calibration(text, _bins_of_shares(right, p, settings), None, None, brier, before)
+
+
+def _numbers(settings: Settings, found: Answered) -> Calibration:
+    y, predicted = found.target, found.output
+    slope, intercept = _line(y, predicted, found, settings, straight_line)
+    made = []
+    for rows in bins(predicted):
+        of, n = y[rows], len(rows)
+        half = float(stdtrit(n - 1, (1 + settings.confidence) / 2) * of.std(ddof=1) / np.sqrt(n))
+        mean = float(of.mean())
+        made.append(CalibrationBin(
+            float(predicted[rows].mean()), mean, n,
+            Interval(mean - half, mean + half, settings.confidence),
+        ))  # fmt: skip
+    first, last = made[0], made[-1]
+    text = (
+        f"The tenth with the lowest predictions (mean {digits3(first.predicted)}) has a mean of "
+        f"{digits3(first.observed)}, that with the highest ({digits3(last.predicted)}) one of "
+        f"{digits3(last.observed)}. {_reading(slope, intercept)}"
+    )
+    return Calibration(text, tuple(made), slope, intercept, None)

@@ -1,0 +1,1 @@
+"""What several sections compute with: held-out answers, and a linear model column by column."""

@@ -12,6 +12,7 @@ from ..content.phrases import count
 from ..prepared import Prepared
 from ..procedure.result import ProcedureResult
 from ..settings import Settings
+from .parts.mathml import from_text
 
 if TYPE_CHECKING:
     from ...certificate import Certificate
@@ -42,7 +43,7 @@ def box(name: str, certificate: "Certificate") -> CertificateBox:
         certified=certificate.certified,
         line=status_and_claim(certificate),
         formula=certificate.formula,
-        mathml=f"<math>{equation}</math>" if has_equation else "",
+        mathml=f"<math>{equation}</math>" if has_equation else from_text(certificate.formula),
         lines=tuple(labelled_lines(certificate)),
         definition=certificate.definition if page is None else page.module,
         definition_lines=None if page is None else page.n_lines,

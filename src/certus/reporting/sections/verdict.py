@@ -155,13 +155,13 @@ def _too_few(prepared: Prepared, measure: Estimate) -> str:
 
 
 def _leak(measure: Estimate, leaks: list[Problem]) -> str:
-    names = [f"'{name}'" for leak in leaks for name in leak.columns]
-    gives = "gives" if len(names) == 1 else "give"
-    is_known = "is it" if len(names) == 1 else "are they"
+    names = list(dict.fromkeys(name for leak in leaks for name in leak.columns))
+    quoted = listed([f"'{name}'" for name in names])
+    one = len(names) == 1
     return (
-        f"{_value_and_interval(measure)}, but {listed(names)} alone {gives} most of it: {is_known} "
-        f"known when you predict? If not, leave {'it' if len(names) == 1 else 'them'} out (--drop) "
-        f"and ask again. [{LEAK}]"
+        f"{_value_and_interval(measure)}, but {leaks[0].title}. {'Is' if one else 'Are'} {quoted} "
+        f"known when you predict? If not, leave {'it' if one else 'them'} out (--drop) and ask "
+        f"again. [{LEAK}]"
     )
 
 

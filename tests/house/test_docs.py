@@ -55,7 +55,10 @@ def readme_commands():
 
 
 def test_readme_has_the_two_commands_and_no_other():
-    assert readme_commands() == ["pip install . && certus demo", 'pip install ".[test]" && pytest']
+    assert readme_commands() == [
+        'pip install ".[report]" && certus report --demo',
+        'pip install ".[test]" && pytest',
+    ]
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the CI script is for bash")

@@ -167,7 +167,9 @@ def _built(
         parts = (*parts, *(Unchecked("comparing models", why) for why in result.cut))
     content = replace(
         content, unfinished=stopped, notes=_notes(result, stopped),
-        unchecked=unchecked.collect(prepared, settings, (*parts, *work.unfinished)),
+        unchecked=unchecked.collect(
+            prepared, settings, (*parts, *work.unfinished), test=test, problems=found
+        ),
     )  # fmt: skip
     content = replace(content, crosswalk=crosswalk.items(content))
     content = replace(content, explanations=explanations.make(content))

@@ -25,8 +25,7 @@ def codes_of(values: "pa.ChunkedArray") -> np.ndarray:
     encoded = values.combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):  # before Arrow 18, of an array without chunks
         encoded = encoded.combine_chunks()
-    codes: np.ndarray = pc.fill_null(encoded.indices.cast(pa.int64()), -1).to_numpy()
-    return codes
+    return np.array(pc.fill_null(encoded.indices.cast(pa.int64()), -1).to_numpy())
 
 
 def codes_of_rows(X: "pa.Table") -> np.ndarray:

@@ -22,8 +22,6 @@ from .settings import Settings
 if TYPE_CHECKING:
     from ..model_files.values import Json
 
-MIN_ROWS_OF_CATEGORY = 5
-
 
 def rows_fitted(prepared: Prepared, result: ProcedureResult) -> np.ndarray:
     """Numbers of the rows, as in the file, that the model was fitted on."""
@@ -75,15 +73,9 @@ def model_bytes(
 
 def _without_rare(prepared: Prepared) -> dict[str, object]:
     """The schema of the table, without categories of few rows: they would identify someone."""
-    import pyarrow.compute as pc
-
     schema = prepared.table.schema([c.name for c in prepared.columns])
-    columns = cast("list[dict[str, object]]", schema["columns"])
-    for column in columns:
-        if "categories" not in column:
-            continue
-        counts = pc.value_counts(prepared.X.column(str(column["name"])).drop_null()).to_pylist()
-        frequent = {str(row["values"]) for row in counts if row["counts"] >= MIN_ROWS_OF_CATEGORY}
-        kept = cast("list[str]", column["categories"])
-        column["categories"] = [name for name in kept if name in frequent]
+    levels = {c.name: c.levels for c in prepared.columns if c.levels is not None}
+    for column in cast("list[dict[str, object]]", schema["columns"]):
+        if column["name"] in levels:
+            column["categories"] = list(levels[str(column["name"])])
     return schema

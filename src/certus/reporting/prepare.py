@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..tables import Column, Table
 
 MIN_ROWS = 10
+MIN_ROWS_OF_CATEGORY = 5  # others are merged: they would identify someone
 LEFT_OUT_BECAUSE = {  # of columns by role; the reasons of a table quote cells
     "id": "all values differ: it looks like an id",
     "constant": "the same value in every row",
@@ -30,6 +31,7 @@ LEFT_OUT_BECAUSE = {  # of columns by role; the reasons of a table quote cells
     "text": "too many distinct texts to use as categories",
     "nested": "values that are neither numbers nor text",
 }
+NO_CATEGORY = f"no category has {MIN_ROWS_OF_CATEGORY} rows"
 MIN_GROUPS = 4  # of --group, so that folds differ
 MAX_LISTED = 10  # names, or numbers of rows, in a sentence
 
@@ -172,6 +174,9 @@ def _columns(
             reason = roles[c.name]
         elif not whole.is_used or not c.is_used:
             reason = LEFT_OUT_BECAUSE[(c if whole.is_used else whole).role]
+        elif c.role != "number":
+            c = _with_levels(c, part)
+            reason = "" if c.levels != () else NO_CATEGORY
         if reason:
             reasons.setdefault(reason, []).append(f"'{c.name}'")
         else:
@@ -183,6 +188,16 @@ def _columns(
             f"{'; '.join(left_out) or 'nothing'}"
         )
     return tuple(used), left_out
+
+
+def _with_levels(column: "Column", part: "Table") -> "Column":
+    """The column with the categories that models tell apart, where some have too few rows."""
+    import pyarrow.compute as pc
+
+    values = part.select([column.name]).column(0).drop_null()
+    counts = pc.value_counts(values).to_pylist()
+    levels = [str(row["values"]) for row in counts if row["counts"] >= MIN_ROWS_OF_CATEGORY]
+    return column if len(levels) == len(counts) else column._replace(levels=tuple(sorted(levels)))
 
 
 def _groups(part: "Table", name: str | None) -> tuple[np.ndarray | None, tuple[str, ...]]:

@@ -37,6 +37,7 @@ class Column(NamedTuple):
     examples: tuple[str, ...]
     reason: str = ""  # why it is not used, or what is odd about it
     is_mixed: bool = False  # mostly numbers, and some text
+    levels: tuple[str, ...] | None = None  # categories that models tell apart; None: all
 
     @property
     def is_used(self) -> bool:

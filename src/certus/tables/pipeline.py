@@ -6,8 +6,10 @@
                   add up to the intercept
     truth values  as categories
 
-certus's linear models scale inside, so their coefficients stay in the table's own units. A category
-that is new at predict has 0 in all its columns.
+Of a column with ``levels`` the other categories are merged: they have 0 in all its columns, as
+categories that are new at predict have.
+
+certus's linear models scale inside, so their coefficients stay in the table's own units.
 """
 
 from collections.abc import Sequence
@@ -52,20 +54,26 @@ def pipeline_for(
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
     numbers = [c.name for c in columns if c.role == "number"]
-    categories = [c.name for c in columns if c.role in ("category", "truth")]
+    categories = [c for c in columns if c.role in ("category", "truth")]
     parts = []
     for name, group in _groups(numbers, n_rows).items():
         steps = [SimpleImputer(strategy="median")]
         if type(model).__name__ not in scaled:
             steps.append(StandardScaler())
         parts.append((name, make_pipeline(*steps), group))
-    if categories:
+    drop = "if_binary" if _is_penalized(model) else "first"
+    whole = [c for c in categories if c.levels is None]
+    merged = [c for c in categories if c.levels is not None]
+    for name, chosen in (("categories", whole), ("merged_categories", merged)):
+        if not chosen:
+            continue
         fill = SimpleImputer(missing_values=None, strategy="constant", fill_value=MISSING_CATEGORY)
         encode = OneHotEncoder(
             handle_unknown="ignore", sparse_output=False, dtype=np.uint8,  # an eighth of the memory
-            drop="if_binary" if _is_penalized(model) else "first",
+            categories=[*map(_levels, merged)] if chosen is merged else "auto",
+            drop=None if chosen is merged else drop,  # rows of merged levels have 0 in all columns
         )  # fmt: skip
-        parts.append(("categories", make_pipeline(fill, encode), categories))
+        parts.append((name, make_pipeline(fill, encode), [c.name for c in chosen]))
     columns_apart = ColumnTransformer(parts, verbose_feature_names_out=False)
     return Pipeline([("columns", columns_apart), ("model", model)])
 
@@ -78,6 +86,12 @@ def _groups(names: list[str], n_rows: int) -> dict[str, list[str]]:
         "numbers" if not i else f"numbers_{i + 1}": names[start : start + width]
         for i, start in enumerate(starts)
     }
+
+
+def _levels(column: Column) -> list[str]:
+    """The categories of a column that have columns of their own, missing values among them."""
+    missing = [MISSING_CATEGORY] if column.n_missing else []
+    return sorted({*(column.levels or ()), *missing})
 
 
 def _is_penalized(model: "BaseEstimator") -> bool:

@@ -401,6 +401,12 @@ def test_one_far_value():
     assert "12" not in problem.title + problem.reason, "the value is a raw cell"
 
 
+def test_a_constant_is_part_of_the_equation():
+    frame = clean()
+    frame["age_months"] = (12 * frame["age"] - 600).round(3)
+    assert "= 12 × 'age' − 600" in only(problems_of(frame, "D-ALIAS")).title
+
+
 def test_extreme_scales():
     frame = clean()
     frame["income"] = rng().normal(3e9, 1e9, 200).round(0)

@@ -211,9 +211,9 @@ def _evidence(choice: "NClustersResult", n_rows: int) -> Grid:
             else float(np.nanmax(noise[:, t])),
         ))  # fmt: skip
     reasons = tuple(f"{name}: {why}." for name, why in choice.reasons.items())
-    return Grid(
-        "Evidence for the number of clusters", heads, tuple(rows), (*reasons, *choice.notes)
-    )
+    sampled = (f"On a sample of {count(choice.n, 'row')}.",) if choice.n < n_rows else ()
+    notes = (*sampled, *reasons, *choice.notes)
+    return Grid("Evidence for the number of clusters", heads, tuple(rows), notes)
 
 
 def _known(x: float) -> float | None:

@@ -3,8 +3,8 @@
 numbers       mean (standard deviation), or median (quartiles) where the skewness is above 1
 categories    rows (share); levels of fewer than 5 rows are merged
 difference    (m₁ − m₀)/√((v₁ + v₀)/2); for a category with p = share of rows as mean and
-              p(1 − p) as variance. Several classes: the largest of any two; numbers: the
-              highest third of the target against the lowest
+              p(1 − p) as variance. Two classes: the positive one less the other; several: the
+              largest of any two; numbers: the highest third of the target less the lowest
 """
 
 from dataclasses import dataclass
@@ -29,6 +29,7 @@ MAX_SKEWNESS = 1.0
 MIN_EVENTS_PER_PARAMETER = 10.0
 THIRDS = ("lowest third", "middle third", "highest third")
 Cell = str | float | int | None
+NAN = float("nan")
 
 
 def make(prepared: "Prepared", settings: "Settings") -> TableOne:
@@ -47,8 +48,10 @@ def make(prepared: "Prepared", settings: "Settings") -> TableOne:
     p = len(prepared.columns)
     notes = [
         "Numbers are mean (standard deviation), or median (quartiles) where values are skewed; "
-        "categories are rows (share). A difference of 0.1 is small, of 0.8 large.",
+        "categories are rows (share)."
     ]
+    if groups.names:
+        notes.append(_meaning_of_difference(groups))
     if prepared.weights is not None:
         notes.append("Rows are counted once each, whatever their weight.")
     if p > MAX_COLUMNS_SHOWN:
@@ -60,16 +63,34 @@ def make(prepared: "Prepared", settings: "Settings") -> TableOne:
         Head(f"{name} (n = {n:,})", "text")
         for name, n in zip(groups.names, groups.sizes, strict=True)
     ]
-    heads += [Head("Difference"), Head("Missing", "count")]
-    of = "outcome" if prepared.task != "numbers" else f"thirds of '{settings.target}'"
+    if groups.names:
+        heads.append(Head("Difference"))
+    else:
+        rows = [(*row[:-2], row[-1]) for row in rows]
+    heads.append(Head("Missing", "count"))
     events = _events_per_parameter(prepared)
     table = Grid(
-        f"Columns by {of}", tuple(heads), tuple(rows), tuple(notes),
+        _title(prepared, settings), tuple(heads), tuple(rows), tuple(notes),
         n_shown=n_shown if n_shown < len(rows) else None,
     )  # fmt: skip
     return TableOne(
         _text(prepared, events), table, events, _missing_sentences(prepared), prepared.dropped
     )
+
+
+def _title(prepared: "Prepared", settings: "Settings") -> str:
+    if prepared.task == "structure":
+        return "Columns"
+    thirds = "thirds of " if prepared.task == "numbers" else ""
+    return f"Columns by {thirds}'{settings.target}'"
+
+
+def _meaning_of_difference(groups: "OutcomeGroups") -> str:
+    small = "0.1 is small, 0.8 large"
+    if groups.compared is None:
+        return f"Difference: the largest of any two classes, in standard deviations; {small}."
+    a, b = (groups.names[k] for k in groups.compared)
+    return f"Difference: '{a}' less '{b}', in standard deviations; {small}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,29 +99,34 @@ class OutcomeGroups:
 
     names: tuple[str, ...]
     codes: np.ndarray
-    is_ordered: bool  # the difference is that of the last and the first group
+    compared: tuple[int, int] | None  # the difference is the first less the second; None: any two
 
     @property
     def sizes(self) -> np.ndarray:
         """Rows of each group."""
-        return np.bincount(self.codes, minlength=len(self.names))
+        return np.array([np.count_nonzero(self.codes == k) for k in range(len(self.names))])
 
 
 def _outcomes(prepared: "Prepared") -> OutcomeGroups:
+    if prepared.task == "structure":
+        return OutcomeGroups((), np.full(prepared.n, -1), None)
     if prepared.task == "numbers":
         edges = np.quantile(prepared.y, [1 / 3, 2 / 3])
         codes = np.searchsorted(edges, prepared.y, side="left")
         present = np.unique(codes)
         names = tuple(THIRDS[k] for k in present)
-        return OutcomeGroups(names, np.searchsorted(present, codes), True)
+        compared = (len(names) - 1, 0) if len(names) > 1 else None
+        return OutcomeGroups(names, np.searchsorted(present, codes), compared)
     codes, names = prepared.codes(), prepared.classes
     if len(names) > MAX_GROUPS:
         counts = np.bincount(codes, minlength=len(names))
         kept = np.sort(np.argsort(-counts, kind="stable")[: MAX_GROUPS - 1])
         place = np.full(len(names), len(kept))
         place[kept] = np.arange(len(kept))
-        return OutcomeGroups((*(names[k] for k in kept), "other classes"), place[codes], False)
-    return OutcomeGroups(names, codes, False)
+        return OutcomeGroups((*(names[k] for k in kept), "other classes"), place[codes], None)
+    if prepared.positive is None:
+        return OutcomeGroups(names, codes, None)
+    return OutcomeGroups(names, codes, (prepared.positive, 1 - prepared.positive))
 
 
 # --- numbers --------------------------------------------------------------------------------------
@@ -112,9 +138,10 @@ def _number_row(name: str, x: np.ndarray, groups: OutcomeGroups) -> tuple[Cell, 
     parts = [x[present & (groups.codes == k)] for k in range(len(groups.names))]
     kind = "mean (SD)" if symmetric else "median (quartiles)"
     cells = [_summary(part, symmetric) for part in (x[present], *parts)]
-    moments = [(float(v.mean()), float(v.var(ddof=1))) for v in parts if len(v) >= MIN_ROWS_NAMED]
-    pairs = (moments[:1] + moments[-1:]) if groups.is_ordered else moments
-    difference = _largest_difference([m for m, _ in pairs], [v for _, v in pairs])
+    large = [len(part) >= MIN_ROWS_NAMED for part in parts]
+    means = [float(v.mean()) if ok else NAN for v, ok in zip(parts, large, strict=True)]
+    variances = [float(v.var(ddof=1)) if ok else NAN for v, ok in zip(parts, large, strict=True)]
+    difference = _difference(means, variances, groups)
     return (f"{name}, {kind}", *cells, difference, int(np.count_nonzero(~present)))
 
 
@@ -137,17 +164,16 @@ def _skewness(x: np.ndarray) -> float:
     return abs(float(np.mean(z**3))) / variance**1.5 if variance > 0 else 0.0
 
 
-def _largest_difference(means: list[float], variances: list[float]) -> float | None:
-    """Difference of two groups with its sign; of more, the largest of any two without a sign."""
-    found = []
-    for a in range(len(means)):
-        for b in range(a + 1, len(means)):
-            spread = np.sqrt((variances[a] + variances[b]) / 2)
-            if spread > 0:
-                found.append(float((means[b] - means[a]) / spread))
-    if not found:
-        return None
-    return found[0] if len(found) == 1 else max(abs(d) for d in found)
+def _difference(means: list[float], variances: list[float], groups: OutcomeGroups) -> float | None:
+    """The standardised difference that ``groups`` names; None where it is not known."""
+    m, v = np.array(means), np.array(variances)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        differences = (m[:, None] - m) / np.sqrt((v[:, None] + v) / 2)
+    if groups.compared is not None:
+        difference = float(differences[groups.compared])
+        return difference if np.isfinite(difference) else None
+    known = np.abs(differences[np.isfinite(differences)])
+    return float(known.max()) if (known > 0).any() else None
 
 
 # --- categories -----------------------------------------------------------------------------------
@@ -157,26 +183,26 @@ def _category_rows(
     name: str, column: CategoryCodes, groups: OutcomeGroups
 ) -> list[tuple[Cell, ...]]:
     known = column.codes >= 0
-    table = np.zeros((len(column.levels), len(groups.names)), dtype=int)
-    np.add.at(table, (column.codes[known], groups.codes[known]), 1)
+    table = np.array([
+        np.bincount(column.codes[known & (groups.codes == k)], minlength=len(column.levels))
+        for k in range(len(groups.names))
+    ]).reshape(len(groups.names), len(column.levels)).T  # fmt: skip
     totals = table.sum(axis=0)
-    large = np.flatnonzero(totals >= MIN_ROWS_NAMED)
-    if groups.is_ordered and len(large) > 1:
-        large = large[[0, -1]]
-    shares = table[:, large] / np.maximum(totals[large], 1)
+    shares = np.where(totals >= MIN_ROWS_NAMED, table / np.maximum(totals, 1), NAN)
     n_missing = int(np.count_nonzero(~known))
-    differences = [_largest_difference(list(p), list(p * (1 - p))) for p in shares]
+    differences = [_difference(list(p), list(p * (1 - p)), groups) for p in shares]
     sizes = [abs(d) for d in differences if d is not None]
     head: tuple[Cell, ...] = (
         f"{name}, rows (share)", None, *(None for _ in groups.names), max(sizes, default=None),
         n_missing,
     )  # fmt: skip
     rows = [head]
-    n = max(int(totals.sum()), 1)
-    for level, counts, difference in zip(column.levels, table, differences, strict=True):
-        cells = [_count_and_share(int(counts.sum()), n)]
+    n = int(np.count_nonzero(known))
+    every = zip(column.levels, column.counts, table, differences, strict=True)
+    for level, total, counts, difference in every:
+        cells = [_count_and_share(int(total), n)]
         cells += [_count_and_share(int(c), int(t)) for c, t in zip(counts, totals, strict=True)]
-        rows.append((f"  {level}", *cells, difference, None))
+        rows.append((f"{name}: {level}", *cells, difference, None))
     return rows
 
 
@@ -201,7 +227,7 @@ def n_parameters(prepared: "Prepared") -> int:
 
 def _events_per_parameter(prepared: "Prepared") -> float | None:
     parameters = n_parameters(prepared)
-    if not parameters:
+    if not parameters or prepared.task == "structure":
         return None
     if prepared.task == "numbers":
         return prepared.n / parameters
@@ -210,6 +236,8 @@ def _events_per_parameter(prepared: "Prepared") -> float | None:
 
 
 def _text(prepared: "Prepared", events: float | None) -> str:
+    if prepared.task == "structure":
+        return f"{count(prepared.n, 'row')}."
     if prepared.task == "numbers":
         text = f"{count(prepared.n, 'row')} by thirds of the target."
         what, per = "rows", "row"

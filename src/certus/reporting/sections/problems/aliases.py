@@ -78,27 +78,37 @@ def _exact(view: DataView) -> dict[str, str]:
     for t, column in enumerate(aliases.columns[: aliases.coef.shape[1]]):
         parts = [(float(c), varies[aliases.kept[i]]) for i, c in enumerate(aliases.coef[:, t]) if c]
         j = varies[column]
-        if parts and _holds(view, j, parts, complete):
-            terms = _terms([(c, names[i]) for c, i in parts])
+        constant = _constant(view, j, parts, complete)
+        if parts and constant is not None:
+            terms = _terms([(c, names[i]) for c, i in parts], constant)
             found[names[j]] = f"'{names[j]}' = {terms}"
     return found
 
 
-def _holds(view: DataView, j: int, parts: list[tuple[float, int]], rows: np.ndarray) -> bool:
-    """Does the equation hold in all rows, up to a constant?"""
+def _constant(
+    view: DataView, j: int, parts: list[tuple[float, int]], rows: np.ndarray
+) -> float | None:
+    """The constant of the equation, if it holds in all rows; None if it does not."""
     x = view.numbers[rows, j]
     rest = x - sum(c * view.numbers[rows, i] for c, i in parts)
-    return bool(np.ptp(rest) <= MAX_RESIDUAL * np.ptp(x))
+    if np.ptp(rest) > MAX_RESIDUAL * np.ptp(x):
+        return None
+    constant = float(np.median(rest))
+    return constant if abs(constant) > MAX_RESIDUAL * np.ptp(x) else 0.0
 
 
-def _terms(parts: list[tuple[float, str]], most: int = 4) -> str:
-    text = ""
+def _terms(parts: list[tuple[float, str]], constant: float, most: int = 4) -> str:
+    """The right side of an equation: 'price' + 0.2 × 'tax' − 3."""
+    terms = []
     for c, name in parts[:most]:
-        sign = " − " if c < 0 else " + " if text else ""
-        size = abs(c)
-        text += sign.lstrip() if not text else sign
-        text += f"'{name}'" if abs(size - 1) < 1e-6 else f"{digits3(size)} × '{name}'"
-    return text + (f" + {len(parts) - most} more" if len(parts) > most else "")
+        factor = "" if abs(abs(c) - 1) < 1e-6 else f"{digits3(abs(c))} × "
+        terms.append((c < 0, f"{factor}'{name}'"))
+    if len(parts) > most:
+        terms.append((False, f"{len(parts) - most} more"))
+    if constant:
+        terms.append((constant < 0, digits3(abs(constant))))
+    text = f"−{terms[0][1]}" if terms[0][0] else terms[0][1]
+    return text + "".join(f" {'−' if minus else '+'} {term}" for minus, term in terms[1:])
 
 
 def _copies(view: DataView) -> dict[str, str]:
@@ -147,7 +157,7 @@ def _nearly(view: DataView, exact: set[str]) -> list[tuple[str, str, float]]:
     ]
     if not 2 <= len(columns) <= MAX_PAIR_COLUMNS or view.n < 30:
         return []
-    X = view.numbers[np.ix_(sample_of_rows(view.n, MAX_ROWS), columns)]
+    X = view.numbers[sample_of_rows(view.n, MAX_ROWS)][:, columns]
     X = X - np.nanmean(X, axis=0)
     X = np.nan_to_num(X)
     norm = np.linalg.norm(X, axis=0)

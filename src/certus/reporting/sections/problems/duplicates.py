@@ -1,8 +1,11 @@
 """D-DUP: rows that repeat others in every used column, and test rows that were trained on.
 
-Where columns take few values, rows coincide without being copies. If columns were independent,
-n(n − 1)/2 · Π_j Σ_v p_jv² pairs of rows would be equal, with p_jv the share of value v in column j.
+Where columns take few values, rows coincide without being copies. If columns were independent
+within a class, n(n − 1)/2 · Π_j Σ_v p_jv² pairs of its n rows would be equal, with p_jv the share
+of value v in column j.
 """
+
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -14,6 +17,8 @@ from .wording import INFO, SEVERE, WARNING, verb
 CODE = "D-DUP"
 MAX_CHANCE_SHARE = 0.01  # of equal pairs that are expected by chance: above, rows may coincide
 MIN_SHARE_OF_WARNING = 0.005
+MAX_VALUES_OF_CODES = 12  # no column has more: grades, ranks, answers
+MIN_LOG_SHARE = -80.0  # below, no pair is expected
 
 
 def find(view: DataView) -> list[Problem]:
@@ -26,7 +31,7 @@ def _repeats(view: DataView) -> list[Problem]:
     later = _later_of(_joint(view.prepared.duplicates, _target(view)))
     if not len(later):
         return []
-    by_chance = _pairs_by_chance(view) >= MAX_CHANCE_SHARE * _equal_pairs(view)
+    by_chance = _may_coincide(view)
     n = len(later)
     if by_chance:
         reason = (
@@ -57,6 +62,7 @@ def _conflicts(view: DataView) -> list[Problem]:
         return []
     n_sets = int(np.count_nonzero(n_targets > 1))
     different = "classes" if view.is_classes else "targets"
+    is_expected = _may_coincide(view)
     return [Problem(
         CODE,
         f"{count(len(rows), 'row')} {verb(len(rows), 'agrees', 'agree')} in every column, but not "
@@ -64,8 +70,9 @@ def _conflicts(view: DataView) -> list[Problem]:
         WARNING, (), view.rows_in_file(rows), len(rows),
         f"{count(n_sets, 'set')} of equal rows {verb(n_sets, 'has', 'have')} different "
         f"{different}: no model can be right for all of them.",
-        "Look for errors in the target; if there are none, the columns do not tell these cases "
-        "apart.",
+        "More columns would be needed to tell these cases apart." if is_expected
+        else "Look for errors in the target; if there are none, the columns do not tell these "
+        "cases apart.",
         "They were kept, in the same fold.",
     )]  # fmt: skip
 
@@ -113,14 +120,34 @@ def _equal_pairs(view: DataView) -> float:
 
 
 def _pairs_by_chance(view: DataView) -> float:
-    """Expected number of equal pairs, if columns were independent."""
-    log_share = 0.0
+    """Expected number of equal pairs, if columns were independent given the target."""
+    total = 0.0
+    for k in np.unique(view.target_codes):
+        inside = view.target_codes == k
+        n = int(np.count_nonzero(inside))
+        log_share = 0.0
+        for values in _columns(view):
+            counts = np.unique(values[inside], return_counts=True)[1]
+            log_share += float(np.log(np.sum((counts / n) ** 2)))
+            if log_share < MIN_LOG_SHARE:
+                break
+        total += n * (n - 1) / 2 * float(np.exp(log_share))
+    return total
+
+
+def _columns(view: DataView) -> Iterator[np.ndarray]:
     for j in range(len(view.number_columns)):
-        if log_share < -80:
-            return 0.0
-        counts = np.unique(view.ordered_numbers[:, j], return_counts=True)[1]
-        log_share += float(np.log(np.sum((counts / view.n) ** 2)))
+        yield view.numbers[:, j]
     for column in view.categories.values():
-        counts = np.bincount(column.codes + 1)
-        log_share += float(np.log(np.sum((counts / view.n) ** 2)))
-    return view.n * (view.n - 1) / 2 * float(np.exp(log_share))
+        yield column.codes
+
+
+def _may_coincide(view: DataView) -> bool:
+    """Do columns take so few values that different cases can be equal rows?"""
+    widest = max(
+        int(view.n_distinct.max(initial=0)),
+        max((len(c.levels) for c in view.categories.values()), default=0),
+    )
+    return widest <= MAX_VALUES_OF_CODES or (
+        _pairs_by_chance(view) >= MAX_CHANCE_SHARE * _equal_pairs(view)
+    )

@@ -20,10 +20,10 @@ from .view import DataView
 from .wording import quoted
 
 UNIT_NAME = re.compile(
-    r"(?i)(^|[_\s.-])(id|ids|patient|subject|person|participant|individual|animal|mouse|rat|donor|"
-    r"family|household|customer|client|user|student|pupil|school|class|site|center|centre|clinic|"
-    r"hospital|plot|batch|lot|machine|device|sensor|sample|specimen|case|group|cluster|unit|visit|"
-    r"session|trial|store|store_nr|account)(_?(id|nr|no|number|code))?$|[a-z](Id|ID)$"
+    r"(^|[_\s.-])(?i:id|ids|patient|subject|person|participant|individual|animal|mouse|rat|donor|"
+    r"family|household|customer|client|user|student|pupil|school|site|center|centre|clinic|"
+    r"hospital|plot|batch|lot|machine|device|sensor|sample|specimen|case|cluster|unit|visit|"
+    r"session|trial|store|account)([_\s.-]?(?i:id|nr|no|number|code))?$|[a-z](Id|ID)$"
 )
 MAX_ROWS_PER_UNIT = 0.1  # share of all rows: larger ones are ordinary categories
 MIN_UNITS = 5
@@ -33,6 +33,9 @@ MIN_AGREEMENT_OF_NAMED = 0.3  # where the column's name says that it names units
 MAX_ROWS = 5_000
 MIN_LEVELS_OF_UNIT_VALUE = 20
 MAX_PAIR_CHANCE = 0.05  # that two rows share the value of a column
+MIN_TIED_COLUMNS = 3
+MAX_TIED_COLUMNS = 100
+MIN_SHARE_OF_PAIRS = 0.25  # of rows that follow an equal one; pairs of rows give 0.5
 MIN_TIED = 0.8  # share of pairs equal in one column that are equal in another
 MAX_ORDER = 0.95  # rank correlation of two columns: above, one is a function of the other
 N_FAR = 20
@@ -144,23 +147,23 @@ def shared_values(view: DataView) -> GroupSign | None:
     rows = distinct[sample_of_rows(len(distinct), MAX_ROWS)]
     columns = [
         j
-        for j in range(min(len(view.number_columns), 100))
-        if view.n_distinct[j] >= MIN_LEVELS_OF_UNIT_VALUE and view.n_present[j] == view.n
+        for j in np.flatnonzero(view.n_present == view.n)[:MAX_TIED_COLUMNS]
+        if view.n_distinct[j] >= MIN_LEVELS_OF_UNIT_VALUE
     ]
-    codes = {j: np.unique(view.numbers[rows, j], return_inverse=True)[1] for j in columns}
-    columns = [j for j in columns if _chance(codes[j]) <= MAX_PAIR_CHANCE]
-    tied = [j for j in columns if _n_tied(view, rows, codes, columns, j) >= 2]
-    if len(tied) < 3:
+    columns = [j for j in columns if _chance(view.numbers[rows, j]) <= MAX_PAIR_CHANCE]
+    if len(columns) < MIN_TIED_COLUMNS:
         return None
-    unit = codes[tied[0]]
-    for j in tied[1:]:
-        unit = np.unique(np.stack([unit, codes[j]]), axis=1, return_inverse=True)[1].ravel()
+    X = view.numbers[np.ix_(rows, columns)]
+    tied = np.flatnonzero(_ties(X).sum(axis=1) >= MIN_TIED_COLUMNS - 1)
+    if len(tied) < MIN_TIED_COLUMNS:
+        return None
+    unit = np.unique(X[:, tied], axis=0, return_inverse=True)[1].ravel()
     if not _are_units(unit, len(rows)):
         return None
     kappa = agreement(view, unit, rows)
     if kappa < MIN_AGREEMENT_OF_NAMED:
         return None
-    names = tuple(view.number_columns[j].name for j in tied)
+    names = tuple(view.number_columns[columns[i]].name for i in tied)
     in_units = rows[np.bincount(unit)[unit] > 1]
     return GroupSign(
         f"{share(len(in_units) / len(rows))} of the rows share the exact values of "
@@ -172,27 +175,26 @@ def shared_values(view: DataView) -> GroupSign | None:
     )  # fmt: skip
 
 
-def _chance(codes: np.ndarray) -> float:
-    return float(np.sum((np.bincount(codes) / len(codes)) ** 2))
+def _chance(values: np.ndarray) -> float:
+    """Share of pairs of rows that have the same value."""
+    return float(np.sum((np.unique(values, return_counts=True)[1] / len(values)) ** 2))
 
 
-def _n_tied(
-    view: DataView, rows: np.ndarray, codes: dict[int, np.ndarray], columns: list[int], j: int
-) -> int:
-    """Columns that are the same in most pairs of rows that share the value of column j."""
-    sizes = np.bincount(codes[j]).astype(float)
-    pairs = np.sum(sizes * (sizes - 1))
-    if pairs < len(rows) * MIN_SHARE_IN_UNITS:
-        return 0
-    n = 0
-    for k in columns:
-        if k == j:
+def _ties(X: np.ndarray) -> np.ndarray:
+    """Is column k the same where column j is, (p, p)? Compared over rows that follow each other
+    when sorted by column j."""
+    n, p = X.shape
+    ranks = np.argsort(np.argsort(X, axis=0, kind="stable"), axis=0, kind="stable")
+    is_function = np.abs(np.corrcoef(ranks, rowvar=False)) >= MAX_ORDER
+    tied = np.zeros((p, p), dtype=bool)
+    for j in range(p):
+        ordered = X[np.argsort(X[:, j], kind="stable")]
+        equal = ordered[1:] == ordered[:-1]
+        n_pairs = np.count_nonzero(equal[:, j])
+        if n_pairs < MIN_SHARE_OF_PAIRS * n:
             continue
-        joint = np.unique(np.stack([codes[j], codes[k]]), axis=1, return_counts=True)[1]
-        equal = float(np.sum(joint * (joint - 1.0)))
-        order = np.corrcoef(codes[j], codes[k])[0, 1]
-        n += bool(equal >= MIN_TIED * pairs and abs(order) < MAX_ORDER)
-    return n
+        tied[j] = (equal & equal[:, [j]]).sum(axis=0) >= MIN_TIED * n_pairs
+    return tied & ~is_function
 
 
 # --- near copies ----------------------------------------------------------------------------------
@@ -230,7 +232,7 @@ def near_copies(view: DataView) -> GroupSign | None:
         "same target",
         "The most similar row is several times nearer than the spacing of rows explains, and has "
         "the same target, which rows only a little less similar have not.",
-        (), rows, True, False,
+        (), rows, False, False,
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ MIN_ROWS = 30
 
 def find(view: DataView) -> list[Problem] | None:
     """Return the signs of repeated measurements; None if --group was given."""
-    if view.prepared.groups is not None or view.n < MIN_ROWS:
+    if not view.has_target or view.prepared.groups is not None or view.n < MIN_ROWS:
         return None
     for look in (unit_column, shared_values, near_copies):
         sign = look(view)

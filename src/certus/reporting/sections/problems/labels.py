@@ -21,6 +21,7 @@ MAX_OWN_VOTES = 0
 MIN_RECALL = 0.8  # of the class by the majority of its neighbours
 MAX_OWN_PROBABILITY = 0.1
 MIN_ROWS = 50
+MIN_SHARE_DISTINCT = 0.5
 MAX_SPREADS_OF_NEIGHBORS = 8.0
 MAX_SPREADS_OF_PREDICTION = 6.0
 MIN_R2 = 0.5  # of the neighbours' median; below, neighbours say little
@@ -29,8 +30,10 @@ MIN_R2 = 0.5  # of the neighbours' median; below, neighbours say little
 def find(view: DataView) -> list[Problem] | None:
     """Return rows that disagree with their neighbours and with the model."""
     rows = sample_of_rows(view.n, MAX_PAIRWISE_ROWS)
-    if len(rows) < MIN_ROWS or not view.prepared.columns:
+    if not view.has_target or len(rows) < MIN_ROWS:
         return None
+    if len(view.first_of_duplicates) < MIN_SHARE_DISTINCT * view.n:
+        return None  # most rows have equals, so that the nearest 15 are an arbitrary choice
     X = points(view, rows)
     if not X.shape[1]:
         return None

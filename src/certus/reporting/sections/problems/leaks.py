@@ -6,6 +6,7 @@ way to write it, and will not be known when the model is used.
 
 import numpy as np
 
+from ...arrays import sample_of_rows
 from ...content.data import Problem
 from ...content.phrases import digits3
 from .one_column import ColumnScore, scores
@@ -17,13 +18,16 @@ MIN_SCORE = 0.99
 MIN_ROWS_OF_CLASS = 8  # fewer rows can be told apart by chance, if there are many columns
 MIN_ROWS = 20
 MAX_ROWS = 20_000
+MAX_LEAKING_COLUMNS = 2  # more: an easy problem is likelier than so many leaks
 MAX_SUM_COLUMNS = 200
 MAX_RESIDUAL_SHARE = 1e-12  # of the squares of the target, left by an exact sum
 
 
 def find(view: DataView) -> list[Problem] | None:
     """Return copies of the target, columns that predict it alone, and sums that are it."""
-    if view.n < MIN_ROWS or (view.is_classes and _rarest(view) < MIN_ROWS_OF_CLASS):
+    if not view.has_target or view.n < MIN_ROWS:
+        return None
+    if view.is_classes and _rarest(view) < MIN_ROWS_OF_CLASS:
         return None
     found = [s for s in scores(view, _rows(view)) if s.score >= MIN_SCORE]
     maps = [s for s in found if s.is_map]
@@ -40,8 +44,6 @@ def _rarest(view: DataView) -> int:
 
 
 def _rows(view: DataView) -> np.ndarray:
-    from ...arrays import sample_of_rows
-
     return sample_of_rows(view.n, MAX_ROWS)
 
 
@@ -67,11 +69,17 @@ def _suspicious(view: DataView, others: list[ColumnScore]) -> Problem:
     alone = "alone predicts" if len(names) == 1 else "each alone predict"
     best = others[0]
     return Problem(
-        CODE, f"{quoted(names)} {alone} '{view.settings.target}' almost perfectly", SEVERE,
+        CODE, f"{quoted(names)} {alone} '{view.settings.target}' almost perfectly",
+        SEVERE if len(names) <= MAX_LEAKING_COLUMNS else WARNING,
         tuple(names[:MAX_COLUMNS_NAMED]), (), view.n,
         f"'{best.column}' reaches {measure} {digits3(best.score)} alone, on rows that were held "
-        "out. Few honest columns do: it may be a consequence of the target, or be recorded after "
-        "it.",
+        "out. "
+        + (
+            "Few honest columns do: it may be a consequence of the target, or be recorded after it."
+            if len(names) <= MAX_LEAKING_COLUMNS
+            else "So many columns do that the classes may simply be easy to tell apart; or they "
+            "are all recorded after the target."
+        ),
         "Is it known when you predict? If not, drop it: "
         f"--drop {','.join(names[:3])}. If it is, one column is all the model you need.",
         "Models used it.",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ....text.format import count
+from ....text.format import count, listed
 from ...arrays import MIN_ROWS_NAMED
 from ...content.data import Problem
 from .view import DataView
@@ -35,18 +35,13 @@ def _classes(view: DataView) -> list[Problem]:
     rare = few or [k for k in order if counts[k] < MAX_SHARE_OF_INFO * view.n]
     if not rare:
         return []
-    least = int(counts[rare[0]])
     severity = INFO
     if few:
-        severity = SEVERE if least < MAX_ROWS_OF_SEVERE else WARNING
+        severity = SEVERE if counts[rare[0]] < MAX_ROWS_OF_SEVERE else WARNING
     rows = np.flatnonzero(np.isin(view.target_codes, rare))
-    names = quoted([view.prepared.classes[k] for k in rare])
-    is_one = len(rare) == 1
+    shown = listed([f"'{view.prepared.classes[k]}' ({count(counts[k], 'row')})" for k in rare], 4)
     return [Problem(
-        CODE,
-        f"{'Class' if is_one else 'Classes'} {names} {verb(len(rare), 'has', 'have')} "
-        f"{'only ' if few else ''}{count(len(rows), 'row')}"
-        + ("" if is_one else f", the rarest {least:,}"),
+        CODE, f"Rare {verb(len(rare), 'class', 'classes')}: {shown}",
         severity, (), view.rows_in_file(rows), len(rows),
         "What can be learned, and how precisely it can be measured, is limited by the rarest "
         "class, not by the number of rows. The share of right answers says little: always "

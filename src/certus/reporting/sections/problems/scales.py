@@ -26,6 +26,7 @@ MIN_GAP_TO_STEP = 5.0  # gap beside a sentinel, over the mean gap between the ne
 MIN_GAP_TO_SPREAD = 1.0  # the same, over the interquartile range of the other values
 MIN_GAP_OF_ZERO_TO_SPREAD = 0.5
 MIN_SPIKE_TO_COMMONEST = 5.0  # rows with 0, over those of the commonest other value
+MAX_SPIKE_SHARE = 0.6  # of rows; where most are 0, it means none
 MIN_MAXIMUM_BESIDE_MINUS_ONE = 10.0
 MAX_FAR_ROWS = 3
 MIN_FAR_SPREADS = 10.0  # distance of a far value from the median
@@ -98,6 +99,7 @@ def _is_apart(value: float, rest: np.ndarray, n_equal: int, at_start: bool) -> b
     commonest = int(np.unique(rest, return_counts=True)[1].max())
     is_spike = n_equal >= MIN_SPIKE_TO_COMMONEST * commonest
     is_wide = gap >= MIN_GAP_OF_ZERO_TO_SPREAD * spread and gap > 0.2 * (high - low)
+    is_spike &= n_equal <= MAX_SPIKE_SHARE * (n_equal + len(rest))
     return low > 0 and (is_wide or is_spike)
 
 

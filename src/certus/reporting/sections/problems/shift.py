@@ -85,6 +85,8 @@ def _over_time(view: DataView) -> list[Problem]:
         "What held for the earlier rows need not hold for the next ones.",
     )  # fmt: skip
     y = view.prepared.y
+    if not view.has_target:
+        return found
     return found + _target_shift(view, y[~late], y[late], "the later half", "the earlier half")
 
 

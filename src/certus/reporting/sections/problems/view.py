@@ -73,11 +73,19 @@ class DataView:
     @property
     def is_classes(self) -> bool:
         """Is the target a class?"""
-        return self.prepared.task != "numbers"
+        return self.prepared.task not in ("numbers", "structure")
+
+    @property
+    def has_target(self) -> bool:
+        """Is there anything to predict?"""
+        return self.prepared.task != "structure"
 
     @cached_property
     def target_codes(self) -> np.ndarray:
-        """The class of each row; for numbers its third, from 0 (low) to 2 (high)."""
+        """The class of each row; for numbers its third, from 0 (low) to 2 (high).
+
+        All 0 without a target.
+        """
         if self.is_classes:
             return self.prepared.codes()
         edges = np.quantile(self.prepared.y, [1 / 3, 2 / 3])

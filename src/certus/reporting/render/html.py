@@ -30,6 +30,7 @@ PARTIAL = ("nearly optimal", "local optimum", "degenerate")
 NUMERIC = re.compile(
     r"[–]|[<>~ ]*[+−-]?\d[\d,.]*(e−?\d+)?( ?%)?((–| to )[+−-]?\d[\d,.]*(e−?\d+)?( ?%)?)?"
 )
+SHORT_CELL = 24  # characters of a cell that is not broken into lines
 MAX_TABLE_ROWS = 60  # of any table on the page; the JSON has all
 
 
@@ -38,6 +39,7 @@ def render(content: ReportContent) -> str:
     style, script = asset("style.css"), asset("page.js")
     return _template().render(
         content=content,
+        shows_rows=bool(content.cases and any(case.cells for case in content.cases.cases)),
         sections=outline(content),
         pictures=pictures(content),
         problem_counts=problem_counts(content),
@@ -84,7 +86,7 @@ def page_data(content: ReportContent) -> dict[str, object]:
     counts = content.measures.counts if content.measures else None
     if counts is not None:
         data["counts"] = {
-            "t": [float(f"{t:.6g}") for t in counts.thresholds],
+            "t": counts.thresholds,
             "tp": counts.true_positives,
             "fp": counts.false_positives,
             "p": counts.n_positive,
@@ -177,9 +179,14 @@ def _environment() -> "Environment":
         cell=cell, digits3=digits3, integer=integer, interval=interval_text, p=p_value,
         percent=percent, share=share, shown=shown,
         formula=lambda markup, text="": Markup(formula(markup, text)),
-        markup=Markup, right_aligned=right_aligned, icon=icon, fractions=fractions,
+        plain=lambda x: f"{x:.6g}", markup=Markup,
+        right_aligned=right_aligned, icon=icon, fractions=fractions,
     )  # fmt: skip
     environment.globals.update(
-        tables=tables, thresholds=thresholds, value_beside=value_beside, MAX_EFFECTS=MAX_EFFECTS
+        tables=tables,
+        thresholds=thresholds,
+        value_beside=value_beside,
+        MAX_EFFECTS=MAX_EFFECTS,
+        SHORT_CELL=SHORT_CELL,
     )
     return environment

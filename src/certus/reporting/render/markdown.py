@@ -120,7 +120,7 @@ def _first(content: ReportContent) -> Lines:
 
 def _boxes(content: ReportContent) -> str:
     boxes, problems = content.certificates.boxes, content.problems.problems
-    status = f"{boxes[0].status} ({escaped(boxes[0].model)})" if boxes else "none"
+    status = f"{escaped(boxes[0].status)} ({escaped(boxes[0].model)})" if boxes else "none"
     counted = problem_counts(content)
     return (
         f"- Certificate, which is about the arithmetic alone: {status}\n"
@@ -253,7 +253,7 @@ def _cases(content: ReportContent) -> Lines:
 
 
 def _case(case: Case) -> Lines:
-    yield f"### {case.kind.capitalize()}: row {integer(case.row)}"
+    yield f"### {escaped(case.kind.capitalize())}: row {integer(case.row)}"
     chance = "" if case.probability is None else f" ({share(case.probability)})"
     yield f"Predicted ‘{escaped(case.predicted)}’{chance}, actual ‘{escaped(case.actual)}’."
     yield escaped(case.text)
@@ -280,10 +280,10 @@ def _table_one(content: ReportContent) -> Lines:
 def _problems(content: ReportContent) -> Lines:
     yield escaped(content.problems.text)
     for problem in content.problems.problems:
-        yield f"### {problem.code}: {escaped(problem.title)}"
+        yield f"### {escaped(problem.code)}: {escaped(problem.title)}"
         yield "\n".join(_problem(problem))
     if content.problems.checked:
-        yield f"Looked for and not found: {', '.join(content.problems.checked)}."
+        yield f"Looked for and not found: {escaped(', '.join(content.problems.checked))}."
 
 
 def _problem(problem: Problem) -> Lines:

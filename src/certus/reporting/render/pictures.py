@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ..content.document import ReportContent
 from ..content.performance import Measures
 from ..content.values import Estimate
-from .charts import calibration, distributions, evidence, forests, threshold_curves, trees
+from .charts import calibration, distributions, evidence, forests, reasons, threshold_curves, trees
 from .charts.chart import Chart
 
 
@@ -21,9 +21,11 @@ class Pictures:
     residuals: Chart | None
     calibration: Chart | None
     effects: Chart | None
+    ceiling: Chart | None
     rows: Chart | None
     variables: Chart | None
     evidence: Chart | None
+    cases: tuple[Chart | None, ...]
     subgroups: tuple[Chart | None, ...]
 
 
@@ -47,6 +49,7 @@ def pictures(content: ReportContent) -> Pictures:
             calibration.calibration(found, numbers, threshold) if found and found.bins else None
         ),
         effects=forests.effects(content.uses) if content.uses else None,
+        ceiling=forests.ceiling(content.ceiling) if content.ceiling else None,
         rows=(
             trees.dendrogram("rows", structure.rows, "row")
             if structure and structure.rows
@@ -59,6 +62,10 @@ def pictures(content: ReportContent) -> Pictures:
         ),
         evidence=(
             evidence.evidence(structure.evidence) if structure and structure.evidence else None
+        ),
+        cases=tuple(
+            reasons.reasons(case, k + 1)
+            for k, case in enumerate(content.cases.cases if content.cases else ())
         ),
         subgroups=tuple(forests.subgroups(s, k + 1) for k, s in enumerate(content.subgroups)),
     )

@@ -194,7 +194,8 @@ def _choose(points: np.ndarray, settings: "Settings") -> "NClustersResult":
 
     sample = points[sample_of_rows(len(points), MAX_EVIDENCE_ROWS, seed=1)]
     return choose_n_clusters(
-        _components(sample, MAX_EVIDENCE_COMPONENTS), range(1, min(MAX_CLUSTERS, len(sample) - 1) + 1),
+        _components(sample, MAX_EVIDENCE_COMPONENTS),
+        range(1, min(MAX_CLUSTERS, len(sample) - 1) + 1),
         estimator=KMeans(n_init=N_STARTS), n_references=N_REFERENCES, n_resamples=N_RESAMPLES,
         random_state=settings.seed, threads=settings.threads,
     )  # fmt: skip

@@ -30,7 +30,7 @@ def calibration(found: Calibration, numbers: bool, threshold: float | None) -> C
         "observed" if numbers else "observed share", write, write,
     )  # fmt: skip
     plot.curve([(low, low), (high, high)], "line dashed quiet")
-    plot.label(high, high - 0.07 * (high - low), "predicted = observed  ", "end", "t quiet-text")
+    plot.label(high, low + 0.04 * (high - low), "dashed: predicted = observed", "end")
     for part in found.bins:
         x, _ = plot.at(part.predicted, part.observed)
         if part.interval is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ...content.values import Grid
 from ..svg.canvas import Canvas
 
-WIDE, NARROW = 680.0, 332.0  # pixels: the column of text on a desk, and on a telephone
+WIDE, NARROW = 728.0, 328.0  # pixels: the column of text on a desk, and on a telephone
 
 
 @dataclass(frozen=True)

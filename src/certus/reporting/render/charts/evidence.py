@@ -34,6 +34,7 @@ def evidence(grid: Grid) -> Chart | None:
         plot = Plot(
             inner, domain([x for x, _ in points]), domain([y for _, y in points], 0.12),
             grid.columns[0].name, grid.columns[j].name, integer, digits3,
+            whole=True,
         )  # fmt: skip
         plot.curve(points, "line accent")
         for point in points:

@@ -1,6 +1,6 @@
 """Forest plots: effects, candidates, headroom, subgroups, and the verdict's interval."""
 
-from ...content.answer import Comparison, Headroom
+from ...content.answer import Ceiling, Comparison, Headroom
 from ...content.data import Subgroups
 from ...content.model import Effect, WhatItUses
 from ...content.values import Estimate, Interval
@@ -27,7 +27,7 @@ def effects(uses: WhatItUses) -> Chart | None:
     ]
     what = "odds ratio" if log else "coefficient"
     return interval_chart(
-        "effects", uses.kind.capitalize(),
+        "effects", f"{what.capitalize()} with interval",
         f"{what.capitalize()} of each column with its interval; the dashed line is no effect.",
         rows, f"{what}, logarithmic scale" if log else what, tables.effects(found),
         Rule(1.0 if log else 0.0, "no effect"), log,
@@ -54,15 +54,17 @@ def candidates(comparison: Comparison) -> Chart | None:
             continue
         error = c.standard_error
         bar = None if error is None else Interval(c.score - error, c.score + error)
-        rows.append(IntervalRow(c.name, c.score, bar, "accent" if c.chosen else "quiet"))
+        rows.append(
+            IntervalRow(c.name, c.score, bar, "accent" if c.chosen else "quiet", bold=c.chosen)
+        )
     if all(row.value is None for row in rows):
         return None
     name = comparison.candidates[0].measure
     return interval_chart(
-        "candidates", "Models that were compared",
+        "candidates", f"{name} on inner folds, with one standard error",
         f"{name} on inner folds, with one standard error to either side. The chosen model has a "
         "filled circle and bold letters.",
-        rows, f"{name} on inner folds, ± one standard error", tables.candidates(comparison),
+        rows, f"{name} on inner folds", tables.candidates(comparison),
         Rule(comparison.baseline, "guessing"),
     )  # fmt: skip
 
@@ -70,14 +72,14 @@ def candidates(comparison: Comparison) -> Chart | None:
 def headroom(found: Headroom) -> Chart:
     """The chosen procedure and the boosted tree on the same folds."""
     rows = [
-        IntervalRow("Chosen model", found.chosen.value, found.chosen.interval),
+        IntervalRow("Chosen model", found.chosen.value, found.chosen.interval, bold=True),
         IntervalRow(
             "Boosted tree (reference)", found.reference.value, found.reference.interval, "quiet"
         ),
     ]
     baseline = found.chosen.baseline
     return interval_chart(
-        "headroom", "Headroom",
+        "headroom", f"{found.measure} on the same outer folds",
         f"{found.measure} of the chosen model and of a boosted tree on the same outer folds.",
         rows, f"{found.measure} on outer folds", tables.headroom(found),
         None if baseline is None else Rule(baseline, "guessing"),
@@ -110,10 +112,23 @@ def subgroups(found: Subgroups, number: int) -> Chart | None:
 
 def verdict(measure: Estimate) -> Chart:
     """The verdict's interval beside guessing."""
-    row = IntervalRow("On rows it had not seen", measure.value, measure.interval)
+    row = IntervalRow("", measure.value, measure.interval, text=" ")
     rule = None if measure.baseline is None else Rule(measure.baseline, "guessing")
     return interval_chart(
         "verdict", f"{measure.name} with its interval",
         f"{measure.name} of the whole procedure with its interval, beside guessing.", [row],
         measure.name, None, rule,
+    )  # fmt: skip
+
+
+def ceiling(found: Ceiling) -> Chart:
+    """The bracket of the best possible error beside the error that was reached."""
+    rows = [
+        IntervalRow("Best possible error", None, Interval(found.lower, found.upper), "quiet"),
+        IntervalRow("Error on outer folds", found.error, None, bold=True),
+    ]
+    return interval_chart(
+        "ceiling", "Error rates",
+        "The bracket of the error rate of the best possible model, and the error rate reached.",
+        rows, f"share of rows that are wrong, n = {found.n:,}", found.table,
     )  # fmt: skip

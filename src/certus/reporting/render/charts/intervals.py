@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 from ...content.values import Grid, Interval
 from ..numbers import digits3, interval_text, value_beside
-from ..svg.canvas import TEXT_PIXELS, Canvas
+from ..svg.canvas import MARGIN, TEXT_PIXELS, Canvas
 from ..svg.scales import Axis, LinearScale, LogScale
 from ..svg.text_width import shortened, width_of
-from .chart import NARROW, WIDE, Chart, in_two_widths
+from .chart import NARROW, Chart, in_two_widths
 
-ROW_PIXELS, STACKED_ROW_PIXELS = 26.0, 44.0  # the latter with the label above
-HEAD_PIXELS, FOOT_PIXELS = 22.0, 44.0
-LABEL_PIXELS = 250.0  # at most
+ROW_PIXELS, STACKED_ROW_PIXELS = 28.0, 44.0  # the latter with the label above
+HEAD_PIXELS, FOOT_PIXELS = 27.0, 44.0
+LABEL_PIXELS = 270.0  # at most
+BOLD_WIDTH = 1.08  # bold letters are that much wider
 
 
 @dataclass(frozen=True)
@@ -25,11 +26,15 @@ class IntervalRow:
     interval: Interval | None
     kind: str = "accent"
     text: str = ""  # instead of the numbers
+    bold: bool = False
 
     @property
     def numbers(self) -> str:
-        if self.text or self.value is None:
+        """Value and interval as written at the end of the row."""
+        if self.text or (self.value is None and self.interval is None):
             return self.text
+        if self.value is None:
+            return interval_text(self.interval) if self.interval is not None else ""
         shown = value_beside(self.value, self.interval)
         return shown if self.interval is None else f"{shown} ({interval_text(self.interval)})"
 
@@ -50,8 +55,8 @@ def interval_chart(
     low, high = _domain(rows, rule, log)
 
     def draw(canvas: Canvas, narrow: bool) -> None:
-        label = 8.0 if narrow else _label_room(rows)
-        numbers = 8.0 if narrow else 20.0 + max(width_of(r.numbers, TEXT_PIXELS) for r in rows)
+        label = 10.0 if narrow else _label_room(rows)
+        numbers = 10.0 if narrow else 20.0 + max(width_of(r.numbers, TEXT_PIXELS) for r in rows)
         make = LogScale if log else LinearScale
         x: Axis = make(low, high, label, canvas.width - numbers)
         bottom = canvas.height - FOOT_PIXELS
@@ -80,20 +85,15 @@ def _row(canvas: Canvas, x: Axis, row: IntervalRow, k: int, narrow: bool) -> Non
     step = STACKED_ROW_PIXELS if narrow else ROW_PIXELS
     y = HEAD_PIXELS + 6 + step * k + (step * 0.72 if narrow else step / 2)
     text_y = y - 14 if narrow else y + 4
-    weight = "t strong" if row.kind == "accent" else "t"
-    room = NARROW - 24 - width_of(row.numbers, TEXT_PIXELS) if narrow else x.start - 14
-    canvas.text(
-        4,
-        text_y,
-        shortened(row.label, TEXT_PIXELS * (1.08 if row.kind == "accent" else 1), room),
-        "start",
-        weight,
-    )
-    canvas.text(canvas.width - 4, text_y, row.numbers, "end", "t number")
-    if row.value is None or not math.isfinite(row.value):
-        return
+    size = TEXT_PIXELS * (BOLD_WIDTH if row.bold else 1)
+    room = NARROW - 20 - width_of(row.numbers, TEXT_PIXELS) if narrow else x.start - 14
+    label = shortened(row.label, size, room)
+    canvas.text(MARGIN, text_y, label, "start", "t strong" if row.bold else "t")
+    canvas.text(canvas.width - MARGIN, text_y, row.numbers, "end", "t number")
     if row.interval is not None:
         canvas.whisker(x, row.interval.low, row.interval.high, y, f"whisker {row.kind}")
+    if row.value is None or not math.isfinite(row.value):
+        return
     place = x(min(max(row.value, x.low), x.high))
     if row.kind == "accent":
         canvas.dot(place, y, 4.5, "dot")
@@ -102,8 +102,8 @@ def _row(canvas: Canvas, x: Axis, row: IntervalRow, k: int, narrow: bool) -> Non
 
 
 def _label_room(rows: list[IntervalRow]) -> float:
-    widest = max(width_of(row.label, TEXT_PIXELS) for row in rows) * 1.08
-    return min(LABEL_PIXELS, widest) + 22.0
+    widest = max(width_of(row.label, TEXT_PIXELS) for row in rows) * BOLD_WIDTH
+    return min(LABEL_PIXELS, widest) + 18.0
 
 
 def _domain(rows: list[IntervalRow], rule: Rule | None, log: bool) -> tuple[float, float]:
@@ -124,6 +124,3 @@ def _domain(rows: list[IntervalRow], rule: Rule | None, log: bool) -> tuple[floa
     pad = 0.05 * (high - low) or 0.5
     low, high = low - pad, high + pad
     return (math.exp(low), math.exp(high)) if log else (low, high)
-
-
-__all__ = ["NARROW", "WIDE", "IntervalRow", "Rule", "interval_chart"]

@@ -9,7 +9,7 @@ from html import escape
 from .scales import Axis
 from .text_width import shortened, width_of
 
-TEXT_PIXELS = 11.0
+TEXT_PIXELS = 12.0
 MARGIN = 1.0  # pixels between text and the edge of the viewBox
 
 Point = tuple[float, float]

@@ -7,8 +7,8 @@ from .canvas import TEXT_PIXELS, Canvas, fixed
 from .scales import LinearScale, LogScale
 from .text_width import width_of
 
-WIDTH, HEIGHT = 340.0, 300.0  # pixels: two side by side on a desk, one on a telephone
-TOP, BOTTOM, RIGHT = 14.0, 46.0, 14.0
+WIDTH, HEIGHT = 352.0, 300.0  # pixels: two side by side on a desk, one on a telephone
+TOP, BOTTOM, RIGHT = 14.0, 48.0, 14.0
 
 
 class Plot:
@@ -18,13 +18,15 @@ class Plot:
         self, canvas: Canvas, x: tuple[float, float], y: tuple[float, float], x_title: str,
         y_title: str, x_text: Callable[[float], str] = digits3,
         y_text: Callable[[float], str] = digits3, top: float = TOP,
+        whole: bool = False,
     ):  # fmt: skip
         self.canvas = canvas
         rough = LinearScale(*y, canvas.height - BOTTOM, top)
         widest = max(width_of(y_text(v), TEXT_PIXELS) for v in rough.ticks())
-        left = 26.0 + widest
+        left = 28.0 + widest
         self.y = rough
         self.x = LinearScale(*x, left, canvas.width - RIGHT)
+        self.whole = whole
         self._axes(x_title, y_title, x_text, y_text)
 
     def _axes(
@@ -35,12 +37,12 @@ class Plot:
         for value in y.ticks():
             canvas.rule((x.start, y(value)), (x.end, y(value)), "grid")
             canvas.text(x.start - 7, y(value) + 4, y_text(value), "end", "tick")
-        for value in x.ticks():
+        for value in x.ticks(whole=self.whole):
             canvas.rule((x(value), y.start), (x(value), y.start + 4), "axis")
-            canvas.text(x(value), y.start + 17, x_text(value), "middle", "tick")
+            canvas.text(x(value), y.start + 18, x_text(value), "middle", "tick")
         canvas.rule((x.start, y.start), (x.end, y.start), "axis")
         canvas.text((x.start + x.end) / 2, canvas.height - 8, x_title, "middle", "t")
-        canvas.text(12, (y.start + y.end) / 2, y_title, "middle", "t", turned=True)
+        canvas.text(14, (y.start + y.end) / 2, y_title, "middle", "t", turned=True)
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         """Pixels of a value, held inside the axes."""

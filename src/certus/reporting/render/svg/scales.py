@@ -23,9 +23,10 @@ class LinearScale:
         span = self.high - self.low
         return self.start + (value - self.low) / (span or 1.0) * (self.end - self.start)
 
-    def ticks(self, most: int = 6) -> tuple[float, ...]:
-        """Return round numbers within the scale."""
-        return ticks(self.low, self.high, most)
+    def ticks(self, most: int = 6, whole: bool = False) -> tuple[float, ...]:
+        """Return round numbers within the scale; ``whole``: integers."""
+        found = ticks(self.low, self.high, most)
+        return tuple(v for v in found if v == round(v)) if whole else found
 
 
 @dataclass(frozen=True)

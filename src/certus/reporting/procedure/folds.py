@@ -67,8 +67,8 @@ def strata_of(prepared: Prepared) -> np.ndarray:
     return np.searchsorted(np.unique(edges), prepared.y, side="right")
 
 
-def n_outer(prepared: Prepared) -> int:
-    """Number of outer folds. Raises ``TableError`` where a class has a single row."""
+def n_outer(prepared: Prepared, together: np.ndarray) -> int:
+    """Number of outer folds. Raises ``TableError`` where a class has a single row or set."""
     is_small = prepared.n < MIN_ROWS_OF_FIVE and prepared.times is None
     wanted = N_FOLDS_SMALL if is_small else N_FOLDS
     if prepared.task == "numbers":
@@ -82,7 +82,15 @@ def n_outer(prepared: Prepared) -> int:
             f"class '{prepared.classes[k]}' has {count(int(counts[k]), 'row')}: a model can only "
             "be tested with at least 2 rows of each class. Drop these rows, or join classes"
         )
-    return min(wanted, int(counts[k])) if len(counts) == 2 else min(wanted, prepared.n // 2)
+    codes = prepared.codes()
+    sets = np.array([len(np.unique(together[codes == c])) for c in range(len(counts))])
+    k = int(sets.argmin())
+    if sets[k] < 2:
+        raise TableError(
+            f"all rows of class '{prepared.classes[k]}' belong to one group or are copies of one "
+            "row: a model can only be tested with at least 2 groups of each class"
+        )
+    return min(wanted, int(sets[k])) if len(counts) == 2 else min(wanted, prepared.n // 2)
 
 
 def split(

@@ -44,7 +44,9 @@ def run_procedure(
     """
     began = time.perf_counter()
     together, sentence = kept_together(prepared)
-    folds = split(n_outer(prepared), strata_of(prepared), together, prepared.times, settings.seed)
+    folds = split(
+        n_outer(prepared, together), strata_of(prepared), together, prepared.times, settings.seed
+    )
     all_rows = Training.of(prepared, together)
     folds = [fold for fold in folds if _can_train(all_rows, fold[0])]
     if not folds:

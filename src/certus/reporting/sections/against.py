@@ -42,7 +42,8 @@ def _since_report(content: ReportContent, earlier: Mapping[str, Any]) -> list[Ch
         changes += _of_columns(before, after, "columns with a coefficient")
     changes += _of_model(content, earlier)
     changes += _of_coefficients(content, _rows(_part(earlier, "uses"), "effects"))
-    changes += _of_problems(content, _rows(_part(earlier, "problems"), "problems"))
+    if "problems" in _part(earlier, "problems"):
+        changes += _of_problems(content, _rows(_part(earlier, "problems"), "problems"))
     return changes
 
 

@@ -29,7 +29,7 @@ from .parts.answers import (
 )
 
 LEAST_PROBABILITY = 1e-9  # the logit of 0 is not finite
-MAX_STEPS, MAX_SLOPE = 50, 1e3  # separated classes have no finite slope
+MAX_STEPS = 50  # more only where the classes are separated, so that no slope is finite
 
 
 def make(prepared: Prepared, settings: Settings, result: ProcedureResult) -> Calibration | None:
@@ -83,18 +83,24 @@ def _bins_of_shares(y: np.ndarray, p: np.ndarray, settings: Settings) -> tuple[C
 
 def logistic_line(y: np.ndarray, z: np.ndarray, s: np.ndarray) -> tuple[float, float]:
     """Intercept and slope of logit P(y = 1) = a + b·z by Newton's method; NaN if separated."""
-    F, v = np.stack([np.ones_like(z), z], axis=1), np.array([0.0, 1.0])
+    F, v = np.stack([np.ones_like(z), z], axis=1), np.zeros(2)
+
+    def loss(v: np.ndarray) -> float:
+        f = F @ v
+        return float(s @ (np.logaddexp(0, f) - y * f))
+
     for _ in range(MAX_STEPS):
         p = expit(F @ v)
-        w = s * p * (1 - p)
-        H = F.T @ (w[:, None] * F)
-        if np.linalg.cond(H) > 1e14:
+        H = F.T @ ((s * p * (1 - p))[:, None] * F)
+        if not np.linalg.cond(H) < 1e14:
             return np.nan, np.nan
-        step = np.linalg.solve(H, F.T @ (s * (y - p)))
-        v = v + step * min(1.0, 5.0 / float(np.abs(step).max(initial=1e-300)))
+        step, t = np.linalg.solve(H, F.T @ (s * (y - p))), 1.0
+        while loss(v + t * step) > loss(v) and t > 1e-10:
+            t /= 2
+        v = v + t * step
         if float(np.abs(step).max()) < 1e-10 * (1 + float(np.abs(v).max())):
-            break
-    return (np.nan, np.nan) if np.abs(v).max() > MAX_SLOPE else (float(v[0]), float(v[1]))
+            return float(v[0]), float(v[1])
+    return np.nan, np.nan
 
 
 def straight_line(y: np.ndarray, z: np.ndarray, s: np.ndarray) -> tuple[float, float]:

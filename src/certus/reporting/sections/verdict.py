@@ -112,12 +112,9 @@ def _finding_of_numbers(result: ProcedureResult) -> str:
     errors = [e for e in result.others if e.name == "typical error"]
     text += within
     if errors and errors[0].baseline is not None:
-        e, decimals = errors[0], 2
-        if e.interval is not None:
-            decimals = interval_decimals(e.interval)
         text += (
-            f"; its typical error is {number_as(e.value, decimals)}, against "
-            f"{number_as(e.baseline, decimals)} for always answering the mean"
+            f"; its typical error is {digits3(errors[0].value)}, against "
+            f"{digits3(errors[0].baseline)} for always answering the mean"
         )
     return f"{text} ({count(m.n, 'row')})."
 

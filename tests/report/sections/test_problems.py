@@ -45,7 +45,7 @@ def test_severe_problems_come_first():
     settings = settings_for()
     found = problems.find(prepared_of(frame, settings), settings)
     assert [p.severity for p in found.problems] == ["severe", "info"]
-    assert found.text == "2 problems found: 1 severe, 1 for information."
+    assert found.text == "1 severe problem and 1 remark."
 
 
 # --- D-ID, D-DATE, D-TEXT, D-CONST ----------------------------------------------------------------
@@ -261,7 +261,7 @@ def test_groups_that_were_stated_are_not_looked_for():
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("per", [2, 5])
 def test_near_copies_without_a_name(seed, per):
-    problem = only(problems_of(patients(seed, 0.02, per, named=False), "D-GROUP"))
+    problem = only(problems_of(patients(seed, 0.1, per, named=False), "D-GROUP"))
     assert "near copy" in problem.title
 
 
@@ -352,7 +352,7 @@ def test_rare_classes(n_ill, severity):
     frame.loc[rows, "sick"] = "ill"
     problem = only(problems_of(frame, "D-RARE"))
     assert problem.severity == severity
-    assert problem.rows == tuple(rows + 1)[:20]
+    assert (problem.n_rows, problem.rows) == (n_ill, ()), "row numbers would tell who is ill"
 
 
 def test_rare_categories_are_not_named():
@@ -450,3 +450,20 @@ def test_rows_that_do_not_change_over_time(seed):
     frame = clean(seed, n=400)
     frame["day"] = np.arange(400)
     assert not problems_of(frame, "D-SHIFT", time="day")
+
+
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+def test_a_leak_among_many_columns_is_found_too(task):
+    frame = clean(n=120, task=task)
+    wide = pd.DataFrame(rng().normal(size=(120, 600)).round(4)).add_prefix("g")
+    leak = np.where(frame["sick"] == "ill", 9.0, 1.0) if task == "classes" else frame["sick"]
+    wide["late"] = (leak + 0.01 * wide["g0"]).round(5)
+    assert only(problems_of(pd.concat([wide, frame], axis=1), "D-LEAK")).columns == ("late",)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_target_that_changes_from_place_to_place_is_no_unit(seed):
+    X = rng(seed).uniform(size=(400, 2)).round(4)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    frame["sick"] = np.where((4 * X).astype(int).sum(axis=1) % 2, "ill", "well")
+    assert not problems_of(frame, "D-GROUP")

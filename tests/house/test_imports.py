@@ -52,6 +52,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *BASIC,
     },
     "reporting": {
+        "audit",
         "certificate",
         "data",
         "model_files",

@@ -23,33 +23,32 @@ from .procedure.progress import Progress, Silent
 from .procedure.result import ProcedureResult
 from .procedure.run import run_procedure
 from .question import question_of, title_of
+from .sections import (
+    against,
+    calibration,
+    cases,
+    ceiling,
+    certificates,
+    crosswalk,
+    explanations,
+    headroom,
+    measures,
+    problems,
+    reproduce,
+    structure,
+    subgroups,
+    table_one,
+    unchecked,
+    uses,
+    verdict,
+    what_if,
+)
 from .settings import Settings
-from .unwritten import section as _section
 from .without_model import reproduction_of, stopped_verdict, structure_verdict
 
 Part = TypeVar("Part")
 Other = TypeVar("Other")
 STOPPED = "you stopped the work (Ctrl-C) before it was done"
-
-
-against = _section("against")
-calibration = _section("calibration")
-cases = _section("cases")
-ceiling = _section("ceiling")
-certificates = _section("certificates")
-crosswalk = _section("crosswalk")
-explanations = _section("explanations")
-headroom = _section("headroom")
-measures = _section("measures")
-problems = _section("problems")
-reproduce = _section("reproduce")
-structure = _section("structure")
-subgroups = _section("subgroups")
-table_one = _section("table_one")
-unchecked = _section("unchecked")
-uses = _section("uses")
-verdict = _section("verdict")
-what_if = _section("what_if")
 
 
 @dataclass

@@ -81,25 +81,19 @@ class Report:
 
     def to_html(self) -> str:
         """The page: one file that needs no network."""
-        from .unwritten import section
-
-        html = section("html", "render")
+        from .render import html
 
         return html.render(self.content)
 
     def to_markdown(self) -> str:
         """The page as Markdown."""
-        from .unwritten import section
-
-        markdown = section("markdown", "render")
+        from .render import markdown
 
         return markdown.render(self.content)
 
     def to_json(self) -> str:
         """The page as JSON; its schema is docs/schemas/report.json."""
-        from .unwritten import section
-
-        as_json = section("as_json", "render")
+        from .render import as_json
 
         return as_json.render(self.content)
 

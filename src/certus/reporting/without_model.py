@@ -12,7 +12,7 @@ def structure_verdict(content: ReportContent) -> Verdict:
     """The answer to "are there groups?"."""
     assert content.structure is not None
     has_groups = content.structure.profiles is not None
-    headline = "Groups found." if has_groups else "No groups found."
+    headline = "Groups found." if has_groups else "No groups."
     return Verdict("structure", headline, content.structure.text, None)
 
 

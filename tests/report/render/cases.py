@@ -20,7 +20,9 @@ def renamed(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, tuple):
         return tuple(renamed(item, change) for item in value)
     if is_dataclass(value) and not isinstance(value, type):
-        kept = {"mathml", "formula", "kind", "section", "link", "severity", "level", "task"}
+        kept = {
+            "mathml", "formula", "kind", "section", "link", "severity", "level", "task", "code",
+        }  # fmt: skip
         return replace(
             value,
             **{

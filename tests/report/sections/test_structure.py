@@ -139,3 +139,11 @@ def test_categories_and_missing_values_are_points_too():
     frame.loc[::11, "b"] = np.nan
     found, _ = structure_of(frame)
     assert any(row[0] == "kind" and "red (" in str(row) for row in found.profiles.rows)
+
+
+def test_components_keep_the_distances_of_few_rows():
+    X = np.random.default_rng(0).normal(size=(40, 300))
+    Z = structure._components(X, 200)
+    assert Z.shape == (40, 40)
+    distances = [np.linalg.norm(A[:, None] - A, axis=2) for A in (X, Z)]
+    np.testing.assert_allclose(*distances, atol=1e-6)

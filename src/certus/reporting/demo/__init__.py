@@ -17,5 +17,5 @@ def text() -> bytes:
 def table() -> Table:
     """The table as it is read from a file of its name."""
     stream = io.BytesIO(text())
-    stream.name = NAME  # type: ignore[attr-defined]
+    stream.name = NAME
     return read_table(stream)

@@ -86,7 +86,7 @@ def page_data(content: ReportContent) -> dict[str, object]:
     counts = content.measures.counts if content.measures else None
     if counts is not None:
         data["counts"] = {
-            "t": [float(f"{t:.6g}") for t in counts.thresholds],
+            "t": counts.thresholds,
             "tp": counts.true_positives,
             "fp": counts.false_positives,
             "p": counts.n_positive,

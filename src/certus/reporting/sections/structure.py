@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 5_000  # of the tree and of the clusters
 MAX_EVIDENCE_ROWS = 600  # 20 samples of noise of this size are clustered for each number: 4 s
-MAX_EVIDENCE_COLUMNS = 200  # standardised columns; of more, principal components
+MAX_EVIDENCE_COMPONENTS = 50
+MAX_COMPONENTS = 200  # of rows as points
+MAX_POINT_COLUMNS = 2_000  # of the table; more are thinned out evenly
 MAX_CLUSTERS = 8
 N_REFERENCES = 20
 N_RESAMPLES = 10
@@ -48,8 +50,17 @@ def make(
         return None, (Unchecked("Groups of similar rows", few),)
     progress.step(NAME, 0, 4)
     rows = sample_of_rows(prepared.n, MAX_ROWS)
-    points = _points(prepared, rows)
+    used = prepared.columns
+    if len(used) > MAX_POINT_COLUMNS:
+        spaced = np.linspace(0, len(used) - 1, MAX_POINT_COLUMNS).round().astype(int)
+        used = tuple(used[j] for j in spaced)
+    points = _points(prepared, used, rows)
     notes = []
+    if len(used) < len(prepared.columns):
+        notes.append(Note(
+            f"Rows were compared by {len(used):,} of {len(prepared.columns):,} columns, taken at "
+            "even distances in the file."
+        ))  # fmt: skip
     if len(rows) < prepared.n:
         notes.append(Note(
             f"A sample of {count(len(rows), 'row')} of {prepared.n:,} was used for the tree and "
@@ -77,15 +88,32 @@ def make(
     return Structure(text, tree, variables, evidence, profiles, tuple(notes)), tuple(unchecked)
 
 
-def _points(prepared: "Prepared", rows: np.ndarray) -> np.ndarray:
-    """Rows as standardised points, as a k-means model of the table would see them."""
+def _points(prepared: "Prepared", columns: "tuple[Column, ...]", rows: np.ndarray) -> np.ndarray:
+    """Rows as standardised points, or their principal components if there are many columns."""
     import pyarrow as pa
 
     from ...cluster import KMeans
     from ...tables import pipeline_for
 
-    steps = pipeline_for(prepared.columns, KMeans(2), len(rows))[:-1]
-    return np.asarray(steps.fit_transform(prepared.X.take(pa.array(rows))), dtype=np.float64)
+    steps = pipeline_for(columns, KMeans(2), len(rows))[:-1]
+    X = prepared.X.select([c.name for c in columns]).take(pa.array(rows))
+    return _components(np.asarray(steps.fit_transform(X), dtype=np.float64), MAX_COMPONENTS)
+
+
+def _components(points: np.ndarray, most: int) -> np.ndarray:
+    """Principal components of points with more columns than ``most``; else the points."""
+    if points.shape[1] <= most:
+        return points
+    centered = points - points.mean(axis=0)
+    if len(points) <= points.shape[1]:
+        values, vectors = np.linalg.eigh(centered @ centered.T)
+        components = vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0))
+    else:
+        vectors = np.linalg.eigh(centered.T @ centered)[1]
+        components = centered @ vectors[:, ::-1]
+    components = components[:, :most]
+    largest = np.abs(components).argmax(axis=0)
+    return components * np.sign(components[largest, np.arange(components.shape[1])])
 
 
 # --- trees ----------------------------------------------------------------------------------------
@@ -166,20 +194,11 @@ def _choose(points: np.ndarray, settings: "Settings") -> "NClustersResult":
 
     sample = points[sample_of_rows(len(points), MAX_EVIDENCE_ROWS, seed=1)]
     return choose_n_clusters(
-        _fewer_columns(sample), range(1, min(MAX_CLUSTERS, len(sample) - 1) + 1),
+        _components(sample, MAX_EVIDENCE_COMPONENTS),
+        range(1, min(MAX_CLUSTERS, len(sample) - 1) + 1),
         estimator=KMeans(n_init=N_STARTS), n_references=N_REFERENCES, n_resamples=N_RESAMPLES,
         random_state=settings.seed, threads=settings.threads,
     )  # fmt: skip
-
-
-def _fewer_columns(points: np.ndarray) -> np.ndarray:
-    """The points in their principal components, where there are many columns; distances remain."""
-    if points.shape[1] <= MAX_EVIDENCE_COLUMNS:
-        return points
-    centered = points - points.mean(axis=0)
-    U, s, _ = np.linalg.svd(centered, full_matrices=False)
-    scores = U * s
-    return scores[:, :MAX_EVIDENCE_COLUMNS]
 
 
 def _clusters(points: np.ndarray, k: int | None, settings: "Settings") -> np.ndarray | None:
@@ -197,9 +216,8 @@ def _clusters(points: np.ndarray, k: int | None, settings: "Settings") -> np.nda
 def _evidence(choice: "NClustersResult", n_rows: int) -> Grid:
     heads = (
         Head("Clusters", "count"), Head("Silhouette"), Head("Interval", "text"), Head("Gap"),
-        Head("± s", "number"), Head("Stability"), Head("Largest stability of noise"),
+        Head("± s"), Head("Stability"),
     )  # fmt: skip
-    noise = choice.noise.get("stability")
     rows = []
     for t, k in enumerate(choice.ks.tolist()):
         low, high = choice.silhouette_interval[t]
@@ -207,8 +225,6 @@ def _evidence(choice: "NClustersResult", n_rows: int) -> Grid:
             int(k), _known(choice.silhouette[t]),
             interval_text(Interval(float(low), float(high))) if np.isfinite(low) else None,
             _known(choice.gap[t]), _known(choice.gap_error[t]), _known(choice.stability[t]),
-            None if noise is None or not np.isfinite(noise[:, t]).any()
-            else float(np.nanmax(noise[:, t])),
         ))  # fmt: skip
     reasons = tuple(f"{name}: {why}." for name, why in choice.reasons.items())
     sampled = (f"On a sample of {count(choice.n, 'row')}.",) if choice.n < n_rows else ()

@@ -56,10 +56,7 @@ def _groups_of(prepared: "Prepared", name: str) -> tuple[list[str], np.ndarray]:
     if is_number:
         x = numbers_of(values)
         counts = np.unique(x[~np.isnan(x)], return_counts=True)[1]
-        if (
-            len(counts) > MAX_DISTINCT_NUMBERS
-            or counts.min(initial=MIN_ROWS_NAMED) < MIN_ROWS_NAMED
-        ):
+        if len(counts) > MAX_DISTINCT_NUMBERS or (counts < MIN_ROWS_NAMED).any():
             return _bins(x)
     column = codes_of(values)
     codes, names = column.codes.copy(), list(column.levels)

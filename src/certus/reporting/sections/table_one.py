@@ -214,13 +214,16 @@ def _count_and_share(n: int, of: int) -> str:
 
 
 def n_parameters(prepared: "Prepared") -> int:
-    """Coefficients that a linear model has: one a number, one less than the levels a category."""
+    """Coefficients that a linear model has: one a number, one less than the levels a category.
+
+    Missing is a level, and so are all categories of fewer than 5 rows together.
+    """
     n = 0
     for column in prepared.columns:
         if column.role == "number":
             n += 1
         else:
-            codes = codes_of(prepared.X.column(column.name))
+            codes = merge_rare_levels(codes_of(prepared.X.column(column.name)))
             n += max(len(codes.levels) + bool((codes.codes < 0).any()) - 1, 1)
     return n
 

@@ -12,7 +12,7 @@ from ..svg.text_width import shortened, width_of
 from .chart import NARROW, Chart, in_two_widths
 
 ROW_PIXELS, STACKED_ROW_PIXELS = 28.0, 44.0  # the latter with the label above
-HEAD_PIXELS, FOOT_PIXELS = 22.0, 44.0
+HEAD_PIXELS, FOOT_PIXELS = 27.0, 44.0
 LABEL_PIXELS = 270.0  # at most
 BOLD_WIDTH = 1.08  # bold letters are that much wider
 

@@ -23,7 +23,7 @@ class Plot:
         self.canvas = canvas
         rough = LinearScale(*y, canvas.height - BOTTOM, top)
         widest = max(width_of(y_text(v), TEXT_PIXELS) for v in rough.ticks())
-        left = 26.0 + widest
+        left = 28.0 + widest
         self.y = rough
         self.x = LinearScale(*x, left, canvas.width - RIGHT)
         self.whole = whole
@@ -42,7 +42,7 @@ class Plot:
             canvas.text(x(value), y.start + 18, x_text(value), "middle", "tick")
         canvas.rule((x.start, y.start), (x.end, y.start), "axis")
         canvas.text((x.start + x.end) / 2, canvas.height - 8, x_title, "middle", "t")
-        canvas.text(12, (y.start + y.end) / 2, y_title, "middle", "t", turned=True)
+        canvas.text(14, (y.start + y.end) / 2, y_title, "middle", "t", turned=True)
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         """Pixels of a value, held inside the axes."""

@@ -51,7 +51,7 @@
       t, tp, fp, fn, tn, n, sensitivity, specificity, precision: ratio(tp, tp + fp),
       flagged: (tp + fp) / n, f: ratio(2 * tp, 2 * tp + fp + fn),
       g: sensitivity === null || specificity === null ? null : Math.sqrt(sensitivity * specificity),
-      benefit: t < 1 ? (tp - (fp * t) / (1 - t)) / n : null,
+      benefit: t < 1 ? (tp - fp * (t / (1 - t))) / n : null,
       cost: (costs[0] * fp + costs[1] * fn) / n,
     };
   }

@@ -12,6 +12,7 @@ D-MISS   missing values
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ....text.format import count
 from ...content.data import Problem, Problems
 from . import (
     aliases,
@@ -78,7 +79,6 @@ def _summary(problems: list[Problem]) -> str:
     if not problems:
         return "None of the checks found a problem. That does not prove that there is none."
     counts = [sum(p.severity == severity for p in problems) for severity in SEVERITIES]
-    names = ("severe", "to look at", "for information")
-    parts = [f"{n} {name}" for n, name in zip(counts, names, strict=True) if n]
-    noun = "problem" if len(problems) == 1 else "problems"
-    return f"{len(problems)} {noun} found: {', '.join(parts)}."
+    names = ("severe problem", "warning", "remark")
+    parts = [count(n, name) for n, name in zip(counts, names, strict=True) if n]
+    return f"{parts[0] if len(parts) == 1 else ', '.join(parts[:-1]) + ' and ' + parts[-1]}."

@@ -82,11 +82,9 @@ def agreement(view: DataView, unit: np.ndarray, rows: np.ndarray) -> float:
 def unit_column(view: DataView) -> GroupSign | None:
     """Return the sign of a column that names units, used by models or not."""
     best: tuple[float, str, np.ndarray, bool] | None = None
-    for name, is_number in _candidates(view):
+    for name in _candidates(view):
         codes = view.file_column(name).codes
         is_named = UNIT_NAME.search(name) is not None
-        if is_number and not is_named:
-            continue
         known = np.flatnonzero(codes >= 0)
         unit = codes[known]
         if not _are_units(unit, view.n):
@@ -111,13 +109,16 @@ def unit_column(view: DataView) -> GroupSign | None:
     )  # fmt: skip
 
 
-def _candidates(view: DataView) -> list[tuple[str, bool]]:
-    """Columns that the settings do not name, with whether they hold numbers."""
+def _candidates(view: DataView) -> list[str]:
+    """Columns that may name units and that the settings do not name; numbers only by their name."""
     return [
-        (c.name, c.role == "number")
+        c.name
         for c in view.prepared.table.columns
         if c.name not in view.assigned_columns
-        and c.role in ("category", "text", "number", "id")
+        and (
+            c.role in ("category", "text")
+            or (c.role in ("number", "id") and UNIT_NAME.search(c.name) is not None)
+        )
         and MIN_UNITS <= c.n_distinct < view.n
     ]
 

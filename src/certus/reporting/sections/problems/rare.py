@@ -42,7 +42,7 @@ def _classes(view: DataView) -> list[Problem]:
     shown = listed([f"'{view.prepared.classes[k]}' ({count(counts[k], 'row')})" for k in rare], 4)
     return [Problem(
         CODE, f"Rare {verb(len(rare), 'class', 'classes')}: {shown}",
-        severity, (), view.rows_in_file(rows), len(rows),
+        severity, (), (), len(rows),  # row numbers would tell who has the class
         "What can be learned, and how precisely it can be measured, is limited by the rarest "
         "class, not by the number of rows. The share of right answers says little: always "
         "answering the commonest class is right for most rows.",
@@ -73,5 +73,5 @@ def _categories(view: DataView) -> list[Problem]:
         "Nothing reliable can be learned of a category from so few rows, and some folds have none "
         "of them to learn from.",
         "Merge rare categories into one, or into a similar one.",
-        "They were kept apart in models; on this page they are 'other levels'.",
+        "Models see all of them in a column as one category; on this page they are 'other levels'.",
     )]  # fmt: skip

@@ -20,7 +20,7 @@ SENTINELS = (
 )  # fmt: skip
 MIN_ROWS = 20
 MIN_DISTINCT_VALUES = 5
-MIN_SENTINEL_ROWS = 3
+MIN_SENTINEL_ROWS = 5  # values of fewer rows are not named
 MAX_SENTINEL_SHARE = 0.9  # of rows; a column that is nearly always 0 counts something rare
 MIN_GAP_TO_STEP = 5.0  # gap beside a sentinel, over the mean gap between the next few values
 MIN_GAP_TO_SPREAD = 1.0  # the same, over the interquartile range of the other values

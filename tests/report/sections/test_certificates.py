@@ -27,7 +27,7 @@ def test_a_box_has_all_lines_of_the_certificate_and_the_page_to_read(name):
             assert len(number.replace(",", "").replace(".", "").strip("0")) <= 3
     assert box.certified
     assert box.status == result.certificate.status
-    line = certificates.rounded(repr(result.certificate), whole=True)
+    line = certificates.rounded(repr(result.certificate))
     assert line == f"Certificate({box.line})"
     assert box.definition.startswith("certus.definitions.")
     assert 10 < box.definition_lines <= 80

@@ -33,6 +33,7 @@ from .parts.answers import (
 Line = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[float, float]]
 LEAST_PROBABILITY = 1e-9  # the logit of 0 is not finite
 STEP_TOL = 1e-7  # the step after it is 1e-14: Newton's steps square the error
+MAX_ROWS_CONVERGED = 5_000  # of resamples that are iterated; with more a step is within 1 % of se
 MAX_STEPS = 50  # more only where the classes are separated, so that no slope is finite
 
 
@@ -60,8 +61,11 @@ def _two_classes(
     y, p = found.target.astype(float), found.output
     z = logit(np.clip(p, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY))
     best = logistic_line(y, z, found.weights)
-    start = best if np.isfinite(best).all() else (0.0, 0.0)
-    slope, intercept = _line(y, z, found, settings, partial(logistic_line, start=start))
+    again: Line = logistic_line
+    if np.isfinite(best).all():
+        steps = 1 if found.n > MAX_ROWS_CONVERGED else MAX_STEPS
+        again = partial(logistic_line, start=best, most=steps)
+    slope, intercept = _line(y, z, found, settings, again)
     if brier is None:
         mean = mean_of(y)(found.weights)
         brier = estimated("Brier score", mean_of((p - y) ** 2), found, settings, mean * (1 - mean),
@@ -88,17 +92,21 @@ def _bins_of_shares(y: np.ndarray, p: np.ndarray, settings: Settings) -> tuple[C
 
 
 def logistic_line(
-    y: np.ndarray, z: np.ndarray, s: np.ndarray, start: tuple[float, float] = (0.0, 0.0)
-) -> tuple[float, float]:
-    """Intercept and slope of logit P(y = 1) = a + b·z by Newton's method; NaN if separated."""
+    y: np.ndarray, z: np.ndarray, s: np.ndarray, start: tuple[float, float] = (0.0, 0.0),
+    most: int = MAX_STEPS,
+) -> tuple[float, float]:  # fmt: skip
+    """Intercept and slope of logit P(y = 1) = a + b·z by Newton's method; NaN if separated.
+
+    ``most`` 1: a single step, which from the slope of all rows is enough for a resample of many.
+    """
     v = np.array(start)
 
     def loss(v: np.ndarray) -> float:
         f = v[0] + v[1] * z
         return float(s @ (np.logaddexp(0, f) - y * f))
 
-    now = loss(v)
-    for _ in range(MAX_STEPS):
+    now = np.inf if most == 1 else loss(v)
+    for _ in range(most):
         p = expit(v[0] + v[1] * z)
         w, r = s * p * (1 - p), s * (y - p)
         h00, h01, h11 = float(w.sum()), float(w @ z), float(w @ z**2)
@@ -106,7 +114,7 @@ def logistic_line(
         if not determinant > 1e-14 * h00 * h11:
             return np.nan, np.nan
         step = np.array([h11 * g0 - h01 * g1, h00 * g1 - h01 * g0]) / determinant
-        if float(np.abs(step).max()) < STEP_TOL * (1 + float(np.abs(v).max())):
+        if most == 1 or float(np.abs(step).max()) < STEP_TOL * (1 + float(np.abs(v).max())):
             return float(v[0] + step[0]), float(v[1] + step[1])
         t = 1.0
         while (after := loss(v + t * step)) > now and t > 1e-10:
@@ -136,11 +144,11 @@ def _line(
     if not np.isfinite([a, b]).all():
         return None, None
     ends = intervals_of(lambda s: np.array(line(y, z, s)), found, settings)
-    words = ("0 if predictions are neither too high nor too low",
-             "1 if predictions are neither too extreme (below 1) nor too timid (above 1)")  # fmt: skip
+    of_slope = "1 if predictions are neither too extreme (below 1) nor too timid (above 1)"
+    of_intercept = "0 if predictions are neither too high nor too low"
     return (
-        Estimate("slope", b, found.n, ends[1], 1.0, words[1]),
-        Estimate("intercept", a, found.n, ends[0], 0.0, words[0]),
+        Estimate("slope", b, found.n, ends[1], 1.0, of_slope),
+        Estimate("intercept", a, found.n, ends[0], 0.0, of_intercept),
     )
 
 

@@ -40,15 +40,14 @@ def box(name: str, certificate: "Certificate") -> CertificateBox:
     words = claim_of(certificate).wording
     equation = words.equation(certificate)
     has_equation = not equation.startswith("<mtext>")  # that is only the formula as text
+    formula = rounded(certificate.formula)
     return CertificateBox(
         model=name,
         status=certificate.status,
         certified=certificate.certified,
-        line=rounded(status_and_claim(certificate), whole=True),
-        formula=rounded(certificate.formula),
-        mathml=f"<math>{equation}</math>"
-        if has_equation
-        else from_text(rounded(certificate.formula)),
+        line=rounded(status_and_claim(certificate)),
+        formula=formula,
+        mathml=f"<math>{equation}</math>" if has_equation else from_text(formula),
         lines=tuple(
             (label, rounded(text, whole=label == "Objective"))
             for label, text in labelled_lines(certificate)
@@ -59,15 +58,16 @@ def box(name: str, certificate: "Certificate") -> CertificateBox:
 
 
 def rounded(text: str, whole: bool = False) -> str:
-    """The text with at most 3 digits in each number; whole numbers only if they are no counts.
+    """The text with at most 3 digits in each number. Whole numbers are counts, but for objectives.
 
-    >>> rounded("objective 22.42482; 1,599 rows; '0.12345'"), rounded("objective 1,279,726", True)
+    >>> rounded("objective 22.42482; 1,599 rows; '0.12345'"), rounded("objective 1,279,726")
     ("objective 22.4; 1,599 rows; '0.12345'", 'objective 1,280,000')
     """
 
     def shorter(found: re.Match[str]) -> str:
         number = found["number"]
-        if number is None or (not whole and "." not in number):
+        is_count = not whole and not text[: found.start()].endswith("objective ")
+        if number is None or ("." not in number and is_count):
             return found.group()
         return digits3(float(number.replace(",", "")))
 

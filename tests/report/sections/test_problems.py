@@ -261,7 +261,7 @@ def test_groups_that_were_stated_are_not_looked_for():
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("per", [2, 5])
 def test_near_copies_without_a_name(seed, per):
-    problem = only(problems_of(patients(seed, 0.02, per, named=False), "D-GROUP"))
+    problem = only(problems_of(patients(seed, 0.1, per, named=False), "D-GROUP"))
     assert "near copy" in problem.title
 
 
@@ -459,3 +459,11 @@ def test_a_leak_among_many_columns_is_found_too(task):
     leak = np.where(frame["sick"] == "ill", 9.0, 1.0) if task == "classes" else frame["sick"]
     wide["late"] = (leak + 0.01 * wide["g0"]).round(5)
     assert only(problems_of(pd.concat([wide, frame], axis=1), "D-LEAK")).columns == ("late",)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_target_that_changes_from_place_to_place_is_no_unit(seed):
+    X = rng(seed).uniform(size=(400, 2)).round(4)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    frame["sick"] = np.where((4 * X).astype(int).sum(axis=1) % 2, "ill", "well")
+    assert not problems_of(frame, "D-GROUP")

@@ -6,7 +6,8 @@ Content-Security-Policy: default-src 'none'; style-src 'sha256-…'; script-src 
 import json
 import re
 from base64 import b64encode
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -18,18 +19,30 @@ from ..content.values import Grid
 from . import tables, thresholds, what_if
 from .charts.forests import MAX_EFFECTS
 from .mathml import formula
-from .numbers import cell, digits3, integer, interval_text, p_value, percent, share, value_beside
+from .numbers import (
+    cell,
+    digits3,
+    integer,
+    interval_text,
+    p_value,
+    percent,
+    sentence,
+    share,
+    value_beside,
+)
 from .outline import outline, problem_counts
 from .pictures import pictures
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
+    from markupsafe import Markup
 
 FOLDER = Path(__file__).parent
 PARTIAL = ("nearly optimal", "local optimum", "degenerate")
 NUMERIC = re.compile(
     r"[–]|[<>~ ]*[+−-]?\d[\d,.]*(e−?\d+)?( ?%)?((–| to )[+−-]?\d[\d,.]*(e−?\d+)?( ?%)?)?"
 )
+OPTION = re.compile(r"(?<![\w-])(--[a-z]+(?:-[a-z]+)*)")
 SHORT_CELL = 24  # characters of a cell that is not broken into lines
 MAX_TABLE_ROWS = 60  # of any table on the page; the JSON has all
 
@@ -135,6 +148,19 @@ def icon(box: CertificateBox) -> str:
     return "✔" if box.certified else "◐" if box.status in PARTIAL else "✖"
 
 
+def statuses(boxes: Sequence[CertificateBox]) -> str:
+    """How many boxes have each status: "3 optimal, 2 exact"."""
+    counted = Counter(box.status for box in boxes)
+    return ", ".join(f"{n} {status}" for status, n in counted.items())
+
+
+def flagged(text: str) -> "Markup":
+    """Text, escaped, with options of the command as code, so that no line breaks inside."""
+    from markupsafe import Markup, escape
+
+    return Markup(OPTION.sub(r"<code class='flag'>\1</code>", str(escape(text))))
+
+
 def fractions(now: thresholds.AtThreshold) -> list[tuple[str, str, float | None, int, int]]:
     """Measures that are shares of counted rows, with both counts."""
     return [
@@ -180,7 +206,8 @@ def _environment() -> "Environment":
         percent=percent, share=share, shown=shown,
         formula=lambda markup, text="": Markup(formula(markup, text)),
         plain=lambda x: f"{x:.6g}", markup=Markup,
-        right_aligned=right_aligned, icon=icon, fractions=fractions,
+        right_aligned=right_aligned, icon=icon, statuses=statuses, flagged=flagged,
+        sentence=sentence, fractions=fractions,
     )  # fmt: skip
     environment.globals.update(
         tables=tables,

@@ -15,7 +15,7 @@ from . import tables, thresholds
 from .charts import calibration as calibration_chart
 from .charts import trees
 from .charts.forests import MAX_EFFECTS
-from .numbers import cell, digits3, integer, interval_text, percent, share, value_beside
+from .numbers import cell, digits3, integer, interval_text, percent, sentence, share, value_beside
 from .outline import outline, problem_counts
 
 SPECIAL = re.compile(r"([\\`*_\[\]<>|~#&$])")
@@ -108,9 +108,9 @@ def _first(content: ReportContent) -> Lines:
         yield _boxes(content)
     yield from _notes(content.notes)
     q = content.question
-    classes = ", ".join(f"{integer(c.n)} ‘{escaped(c.name)}’" for c in q.classes)
+    classes = ", ".join(f"{integer(c.n)} '{escaped(c.name)}'" for c in q.classes)
     positive = (
-        f" Predicts ‘{escaped(q.positive)}’ ({escaped(q.positive_reason)})." if q.positive else ""
+        f" Predicts '{escaped(q.positive)}' ({escaped(q.positive_reason)})." if q.positive else ""
     )
     yield (
         f"{integer(q.n_rows)} rows, {integer(q.n_columns)} columns"
@@ -255,7 +255,7 @@ def _cases(content: ReportContent) -> Lines:
 def _case(case: Case) -> Lines:
     yield f"### {escaped(case.kind.capitalize())}: row {integer(case.row)}"
     chance = "" if case.probability is None else f" ({share(case.probability)})"
-    yield f"Predicted ‘{escaped(case.predicted)}’{chance}, actual ‘{escaped(case.actual)}’."
+    yield f"Predicted '{escaped(case.predicted)}'{chance}, actual '{escaped(case.actual)}'."
     yield escaped(case.text)
     yield table(tables.reasons(case)) if case.reasons else ""
     yield table(tables.neighbours(case)) if case.neighbours else ""
@@ -267,10 +267,11 @@ def _table_one(content: ReportContent) -> Lines:
     if found is not None:
         yield escaped(found.text)
         yield table(found.table)
-        if found.events_per_parameter is not None:
-            few = found.events_per_parameter < tables.MIN_EVENTS_PER_PARAMETER
+        events = found.events_per_parameter
+        if events is not None and digits3(events) not in found.text:
+            few = events < tables.MIN_EVENTS_PER_PARAMETER
             warning = ". **Warning:** below 10, coefficients are uncertain" if few else ""
-            yield f"Events per parameter: {digits3(found.events_per_parameter)}{warning}."
+            yield f"Events per parameter: {digits3(events)}{warning}."
         for title, lines in (("Missing values", found.missing), ("Left out", found.dropped)):
             if lines:
                 yield f"### {title}"
@@ -315,7 +316,8 @@ def _reproduce(content: ReportContent) -> Lines:
     yield f"{fence}python\n{found.snippet.rstrip()}\n{fence}"
     if found.script:
         yield f"{code(found.script)} recomputes the certificate with NumPy alone."
-    yield escaped(found.script_reason)
+    else:
+        yield escaped(f"There is no check.py. {sentence(found.script_reason)}")
     if found.versions:
         yield f"With {', '.join(f'{escaped(name)} {escaped(v)}' for name, v in found.versions)}."
     if content.crosswalk:

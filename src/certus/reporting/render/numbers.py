@@ -24,7 +24,8 @@ from ..content.values import Interval
 
 __all__ = [
     "ABSENT", "cell", "count", "digits3", "integer", "interval_text", "listed", "number_as",
-    "of_rows", "p_value", "percent", "share", "signed", "value_and_interval", "value_beside",
+    "of_rows", "p_value", "percent", "sentence", "share", "signed", "value_and_interval",
+    "value_beside",
 ]  # fmt: skip
 
 ABSENT = "–"
@@ -59,6 +60,18 @@ def cell(value: str | float | int | None, kind: str = "number") -> str:
     if isinstance(value, str):
         return value
     return FORMATS[kind](value)
+
+
+def sentence(text: str) -> str:
+    """Text that begins with a capital letter and ends with a full stop.
+
+    >>> sentence("no --time column was named")
+    'No --time column was named.'
+    """
+    if not text:
+        return text
+    end = "" if text.endswith((".", "!", "?", ":", "…")) else "."
+    return f"{text[0].upper()}{text[1:]}{end}"
 
 
 def value_beside(value: float, interval: Interval | None) -> str:

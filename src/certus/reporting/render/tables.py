@@ -7,7 +7,7 @@ from ..content.data import Problem, Subgroups, Unchecked
 from ..content.document import Change, CrosswalkItem
 from ..content.model import Case, Effect, SelectedColumn
 from ..content.values import Column, Estimate, Grid, Interval
-from .numbers import integer, interval_text, listed, percent, value_beside
+from .numbers import integer, interval_text, listed, percent, sentence, value_beside
 
 TEXT = "text"
 SEVERITIES = {"severe": "Severe", "warning": "Warning"}  # others are remarks
@@ -182,7 +182,7 @@ def problem_rows(problem: Problem) -> str:
 
 def problem_columns(problem: Problem) -> str:
     """Names of the columns of a problem, at most 5."""
-    return listed([f"‘{name}’" for name in problem.columns])
+    return listed([f"'{name}'" for name in problem.columns])
 
 
 def unchecked(found: Iterable[Unchecked]) -> Grid:
@@ -190,7 +190,7 @@ def unchecked(found: Iterable[Unchecked]) -> Grid:
     return Grid(
         "Checks that were not made",
         (Column("check", TEXT), Column("why", TEXT)),
-        tuple((u.check, u.why) for u in found),
+        tuple((u.check, sentence(u.why)) for u in found),
     )
 
 

@@ -37,7 +37,7 @@ def answers(what_if: WhatIf, positions: list[int] | None = None) -> tuple[Answer
         )
     if what_if.link == "cumulative":
         return tuple(
-            _answer(f"at least ‘{name}’", z[0] - cut, half, sigmoid)
+            _answer(f"at least '{name}'", z[0] - cut, half, sigmoid)
             for name, cut in zip(what_if.outputs[1:], what_if.cuts, strict=True)
         )
     if what_if.link == "logistic":

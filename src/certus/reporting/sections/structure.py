@@ -84,7 +84,7 @@ def make(
     evidence = _evidence(choice, prepared.n)
     profiles = None if labels is None else _profiles(prepared, rows, labels)
     progress.step(NAME, 4, 4)
-    text = _text(choice, labels)
+    text = _text(choice, labels, prepared.task != "structure")
     return Structure(text, tree, variables, evidence, profiles, tuple(notes)), tuple(unchecked)
 
 
@@ -300,16 +300,16 @@ def _commonest(
     return apart, tuple(cells)
 
 
-def _text(choice: "NClustersResult", labels: np.ndarray | None) -> str:
+def _text(choice: "NClustersResult", labels: np.ndarray | None, has_target: bool) -> str:
     verdict = choice.verdict.rstrip(".")
     if labels is None:
         return (
             f"No groups of rows were found ({verdict}). Cutting the tree at any height would make "
             "groups, but not ones that another sample would show."
         )
-    sizes = np.bincount(labels)
-    shown = ", ".join(f"{n:,}" for n in sizes.tolist())
-    return (
-        f"{len(sizes)} groups of rows were found ({verdict}), of {shown} rows. They are groups of "
-        "similar rows, whatever the target; that they are of use is for you to judge."
-    )
+    sizes = [f"{n:,}" for n in np.bincount(labels).tolist()]
+    shown = f"{', '.join(sizes[:-1])} and {sizes[-1]}"
+    text = f"{len(sizes)} groups of rows were found ({verdict}), of {shown} rows."
+    if has_target:
+        return f"{text} The target had no part in it. Whether they are of use is for you to judge."
+    return f"{text} Whether they are of use is for you to judge."

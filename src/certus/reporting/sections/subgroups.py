@@ -163,11 +163,15 @@ def _sentence(measure: str, kind: str, groups: list[Subgroup]) -> str:
         f"{digits3(high.estimate.value)} ({high.name})"
     )
     what = "periods" if kind == "time" else "groups"
+    caution = ""
+    if measure == "R²" and kind == "group":
+        caution = " R² also depends on how much the target varies within a group."
     if p < LEVEL:
-        return f"{span}: the {what} differ by more than chance explains (p {_compared(p)})."
+        differ = f"the {what} differ by more than chance explains (p {_compared(p)})."
+        return f"{span}: {differ}{caution}"
     return (
-        f"{span}, no more than chance explains (p {_compared(p)}); with so many rows, a difference "
-        "could be missed."
+        f"{span}, no more than chance explains (p {_compared(p)}). That is no proof that the "
+        f"{what} are alike.{caution}"
     )
 
 

@@ -277,8 +277,12 @@ def _missing_sentences(prepared: "Prepared") -> tuple[str, ...]:
     if numbers:
         found.append(
             f"{count(len(numbers), 'column')} of numbers {'has' if len(numbers) == 1 else 'have'} "
-            f"missing values ({listed(numbers)}): they were filled with the median of the training "
-            "rows, inside each fold, so no held-out row has a part in it."
+            f"missing values ({listed(numbers)}): they were filled with the median of "
+            + (
+                "all rows."
+                if prepared.task == "structure"
+                else "the training rows, inside each fold, so no held-out row has a part in it."
+            )
         )
     if categories:
         found.append(

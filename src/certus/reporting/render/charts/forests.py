@@ -5,6 +5,7 @@ from ...content.data import Subgroups
 from ...content.model import Effect, WhatItUses
 from ...content.values import Estimate, Interval
 from .. import tables
+from ..numbers import share
 from .chart import Chart
 from .intervals import IntervalRow, Rule, interval_chart
 
@@ -123,12 +124,16 @@ def verdict(measure: Estimate) -> Chart:
 
 def ceiling(found: Ceiling) -> Chart:
     """The bracket of the best possible error beside the error that was reached."""
+    best = Interval(found.lower, found.upper)
     rows = [
-        IntervalRow("Best possible error", None, Interval(found.lower, found.upper), "quiet"),
-        IntervalRow("Error on outer folds", found.error, None, bold=True),
+        IntervalRow(
+            "Best possible model", None, best, "quiet", f"{share(best.low)} to {share(best.high)}"
+        ),
+        IntervalRow("The procedure", found.error, None, "accent", share(found.error), bold=True),
     ]
     return interval_chart(
         "ceiling", "Error rates",
         "The bracket of the error rate of the best possible model, and the error rate reached.",
-        rows, f"share of rows that are wrong, n = {found.n:,}", found.table,
+        rows, f"share of rows that are answered wrongly, n = {found.n:,}", found.table,
+        write=share, start=0.0,
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 import math
 import statistics
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...content.values import Grid, Interval
@@ -49,10 +50,12 @@ class Rule:
 
 def interval_chart(
     name: str, title: str, description: str, rows: list[IntervalRow], axis: str,
-    table: Grid | None, rule: Rule | None = None, log: bool = False, note: str = "",
+    table: Grid | None, rule: Rule | None = None, log: bool = False,
+    write: Callable[[float], str] = digits3, start: float | None = None,
 ) -> Chart:  # fmt: skip
-    """Draw rows of points with intervals on one scale."""
+    """Draw rows of points with intervals on one scale, which begins at ``start`` if given."""
     low, high = _domain(rows, rule, log)
+    low = low if start is None else start
 
     def draw(canvas: Canvas, narrow: bool) -> None:
         label = 10.0 if narrow else _label_room(rows)
@@ -62,7 +65,7 @@ def interval_chart(
         bottom = canvas.height - FOOT_PIXELS
         for value in x.ticks(5 if narrow else 7):
             canvas.rule((x(value), HEAD_PIXELS), (x(value), bottom), "grid")
-            canvas.text(x(value), bottom + 16, digits3(value), "middle", "tick")
+            canvas.text(x(value), bottom + 16, write(value), "middle", "tick")
         canvas.rule((x.start, bottom), (x.end, bottom), "axis")
         canvas.text((x.start + x.end) / 2, canvas.height - 6, axis, "middle")
         if rule is not None:
@@ -78,7 +81,7 @@ def interval_chart(
         HEAD_PIXELS + FOOT_PIXELS + 6 + ROW_PIXELS * count,
         HEAD_PIXELS + FOOT_PIXELS + 6 + STACKED_ROW_PIXELS * count,
     )
-    return in_two_widths(name, title, description, heights, draw, table, note)
+    return in_two_widths(name, title, description, heights, draw, table)
 
 
 def _row(canvas: Canvas, x: Axis, row: IntervalRow, k: int, narrow: bool) -> None:

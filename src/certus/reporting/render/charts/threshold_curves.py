@@ -87,7 +87,7 @@ def decision(counts: ThresholdCounts) -> Chart:
     inside = [(t, b) for t, b in every if b >= low]
     if inside:
         plot.curve(inside, "line accent")
-    plot.label(end, 0.02 * top, "alarm for none", "end", "t quiet-text")
+    plot.label(end, -0.075 * top, "alarm for none", "end", "t quiet-text")
     plot.label(
         treated[-1][0] + 0.015 * end, low + 0.04 * top, "alarm for all", "start", "t quiet-text"
     )

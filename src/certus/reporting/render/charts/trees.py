@@ -72,9 +72,10 @@ def leaf_order(tree: Dendrogram) -> list[int]:
 
 def leaf_labels(tree: Dendrogram, noun: str) -> list[str]:
     """The leaves with how many rows or columns are in each, where more than one is."""
+    counted = [f"n = {size}" for size in tree.sizes]
     return [
-        leaf if size == 1 else f"{leaf} · {count(size, noun)}"
-        for leaf, size in zip(tree.leaves, tree.sizes, strict=True)
+        leaf if size == 1 or leaf == n else f"{leaf} · {count(size, noun)}"
+        for leaf, size, n in zip(tree.leaves, tree.sizes, counted, strict=True)
     ]
 
 

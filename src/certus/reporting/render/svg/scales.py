@@ -65,9 +65,9 @@ def ticks(low: float, high: float, most: int = 6) -> tuple[float, ...]:
         first = math.ceil(low / step - ROUNDING)
         last = math.floor(high / step + ROUNDING)
         if last - first + 1 <= most:
-            return tuple(
-                round(k * step, 12 - math.floor(math.log10(step))) for k in range(first, last + 1)
-            )
+            digits = 12 - math.floor(math.log10(step))
+            found = (round(k * step, digits) for k in range(first, last + 1))
+            return tuple(dict.fromkeys(found))  # once, where float64 does not tell them apart
     return (low,)
 
 

@@ -41,15 +41,16 @@ def _repeats(view: DataView) -> list[Problem]:
         fix = "Nothing, if each row is a case of its own; otherwise drop the copies."
     else:
         reason = (
-            "Rows that agree in every column are probably copies. Copies on both sides of a split "
-            "make a model look better than it is, and each counts several times."
+            "Rows that agree in every column are probably copies, and each counts several times. "
+            "On both sides of a split they make a model look better than it is."
         )
         fix = "Find out why they are there, and drop them if they are the same case entered again."
     is_warning = not by_chance and n >= MIN_SHARE_OF_WARNING * view.n
     return [Problem(
         CODE, f"{count(n, 'row')} {verb(n, 'repeats another', 'repeat others')}",
         WARNING if is_warning else INFO, (), view.rows_in_file(later), n, reason, fix,
-        "Equal rows were kept in the same fold; none was dropped.",
+        "Equal rows were kept in the same fold; none was dropped." if view.has_target
+        else "They were kept.",
     )]  # fmt: skip
 
 

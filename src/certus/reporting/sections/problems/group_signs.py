@@ -39,7 +39,11 @@ MIN_SHARE_OF_PAIRS = 0.25  # of rows that follow an equal one; pairs of rows giv
 MIN_TIED = 0.8  # share of pairs equal in one column that are equal in another
 MAX_ORDER = 0.95  # rank correlation of two columns: above, one is a function of the other
 N_FAR = 20
-MIN_JUMP = 3.0  # from the distance of the nearest row to what the spacing of rows predicts
+# From the distance of the nearest row to what the spacing of rows predicts; noise reaches 1.3. Where
+# the target depends on the columns, agreement fades slowly: 0.8, 0.2, −0.2 on a checkerboard.
+MIN_JUMP = 1.5
+MIN_DROP = 0.6  # of the target's agreement, from the nearest to the 20th nearest row
+MAX_AGREEMENT_FAR_AWAY = 0.3  # with the 80th nearest
 
 
 class GroupSign(NamedTuple):
@@ -208,8 +212,9 @@ def near_copies(view: DataView) -> GroupSign | None:
     20th and the 5th nearest of other rows, the nearest is predicted from the 20th.
     """
     distinct = np.sort(view.first_of_duplicates)
-    if len(distinct) > MAX_ROWS or len(view.number_columns) < 2:
-        return None  # a sample separates the rows of a unit
+    n_measured = np.count_nonzero(view.n_distinct >= MIN_LEVELS_OF_UNIT_VALUE)
+    if len(distinct) > MAX_ROWS or n_measured < max(2, len(view.prepared.columns) / 2):
+        return None  # a sample separates the rows of a unit; codes are near each other by chance
     X = points(view, distinct)
     if len(distinct) < 5 * N_FAR or X.shape[1] < 2:
         return None
@@ -223,16 +228,18 @@ def near_copies(view: DataView) -> GroupSign | None:
     is_near = positive & (MIN_JUMP * near < predicted)
     if np.count_nonzero(is_near) < MIN_SHARE_IN_UNITS * len(distinct):
         return None
-    close, away = _same(view, distinct, neighbors[:, 0]), _same(view, distinct, neighbors[:, -1])
-    kappa = float(close[is_near].mean())
-    if kappa < MIN_AGREEMENT or float(away[is_near].mean()) > kappa - 0.4:
+    close, away, far_away = (
+        float(_same(view, distinct, neighbors[:, k])[is_near].mean())
+        for k in (0, N_FAR - 1, 4 * N_FAR - 1)
+    )
+    if close < MIN_AGREEMENT or away > close - MIN_DROP or far_away > MAX_AGREEMENT_FAR_AWAY:
         return None
     rows = distinct[is_near]
     return GroupSign(
         f"{count(len(rows), 'row')} {'has' if len(rows) == 1 else 'have'} a near copy with the "
         "same target",
-        "The most similar row is several times nearer than the spacing of rows explains, and has "
-        "the same target, which rows only a little less similar have not.",
+        "The most similar row is far nearer than the spacing of rows explains, and has the same "
+        "target, which rows only a little less similar have not.",
         (), rows, False, False,
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ with Holm's correction for the number of columns.
 import numpy as np
 from scipy.stats import chi2
 
+from ....text.format import count
 from ...content.data import Problem
 from ...content.phrases import share
 from .shift_tests import holm
@@ -45,24 +46,42 @@ def find(view: DataView) -> list[Problem]:
 
 def _amount(view: DataView, names: list[str], masks: np.ndarray) -> list[Problem]:
     shares = masks.mean(axis=1)
-    worst = int(shares.argmax())
     rows = np.flatnonzero(masks.any(axis=0))
+    order = np.argsort(-shares, kind="stable")
+    ranked = [names[i] for i in order]
+    worst = float(shares[order[0]])
     severity = INFO
-    if shares[worst] >= MIN_SHARE_OF_WARNING:
-        severity = SEVERE if shares[worst] >= MIN_SHARE_OF_SEVERE else WARNING
-    ranked = [names[i] for i in np.argsort(-shares, kind="stable")]
+    if worst >= MIN_SHARE_OF_WARNING:
+        severity = SEVERE if worst >= MIN_SHARE_OF_SEVERE else WARNING
     n = len(names)
+    if n == 1:
+        title = f"'{names[0]}' is missing in {count(len(rows), 'row')}"
+        how_much = f"That is {share(worst)} of the rows."
+    else:
+        title = f"{columns_text(n)} have missing values: {quoted(ranked)}"
+        how_much = (
+            f"{share(len(rows) / view.n)} of the rows miss a value; '{ranked[0]}' is missing in "
+            f"{share(worst)} of them."
+        )
     return [Problem(
-        CODE,
-        f"{columns_text(n)} {verb(n, 'has', 'have')} missing values: {quoted(ranked)}", severity,
-        tuple(ranked[:MAX_COLUMNS_NAMED]), view.rows_in_file(rows), len(rows),
-        f"{share(len(rows) / view.n)} of the rows miss a value; '{names[worst]}' is missing in "
-        f"{share(float(shares[worst]))} of them. What is filled in is a guess.",
+        CODE, title, severity, tuple(ranked[:MAX_COLUMNS_NAMED]), view.rows_in_file(rows),
+        len(rows), f"{how_much} What is filled in is a guess.",
         "Find out why they are missing, and complete them where that is possible; a column that is "
         "mostly missing can be dropped.",
-        "In each fold, numbers were filled with the median of the training rows; in categories, "
-        "missing is a category of its own.",
+        _filled(view, names),
     )]  # fmt: skip
+
+
+def _filled(view: DataView, names: list[str]) -> str:
+    """What was done about missing values, of the kinds of columns that have them."""
+    are_categories = [name in view.categories for name in names]
+    done = []
+    if not all(are_categories):
+        of = "of the training rows, inside each fold" if view.has_target else "of all rows"
+        done.append(f"Numbers were filled with the median {of}.")
+    if any(are_categories):
+        done.append("In categories, missing is a category of its own.")
+    return " ".join(done)
 
 
 def _empty_rows(view: DataView, masks: np.ndarray) -> list[Problem]:

@@ -11,16 +11,19 @@ from certus.reporting.prepare import prepare
 from certus.reporting.prepared import Prepared
 from certus.reporting.sections import problems
 from certus.reporting.settings import Settings
-from certus.tables import read_table
+from certus.tables import Table, read_table
 
 
 def settings_for(**options: Any) -> Settings:
     return Settings(**{"target": "sick", **options})
 
 
+def table_of(frame: pd.DataFrame) -> Table:
+    return read_table(io.BytesIO(frame.to_csv(index=False).encode()))
+
+
 def prepared_of(frame: pd.DataFrame, settings: Settings | None = None) -> Prepared:
-    table = read_table(io.BytesIO(frame.to_csv(index=False).encode()))
-    return prepare(table, settings or settings_for())
+    return prepare(table_of(frame), settings or settings_for())
 
 
 def problems_of(frame: pd.DataFrame, code: str, **options: Any) -> list[Problem]:

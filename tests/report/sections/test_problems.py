@@ -7,8 +7,16 @@ import pandas as pd
 import pytest
 
 from certus.reporting.content.data import Problem
-from certus.reporting.sections import problems
-from tests.report.sections.tables import clean, prepared_of, problems_of, settings_for
+from certus.reporting.prepare import prepare_test
+from certus.reporting.procedure.progress import Silent
+from certus.reporting.sections import problems, structure, table_one
+from tests.report.sections.tables import (
+    clean,
+    prepared_of,
+    problems_of,
+    settings_for,
+    table_of,
+)
 
 SEEDS = (0, 1, 2)
 
@@ -467,3 +475,89 @@ def test_a_target_that_changes_from_place_to_place_is_no_unit(seed):
     frame = pd.DataFrame(X, columns=["a", "b"])
     frame["sick"] = np.where((4 * X).astype(int).sum(axis=1) % 2, "ill", "well")
     assert not problems_of(frame, "D-GROUP")
+
+
+def test_near_copies_in_a_large_table_are_found_in_a_sample():
+    r = rng()
+    who = np.repeat(np.arange(1500), 2)
+    X = r.normal(size=(1500, 4))[who] + 0.02 * r.normal(size=(3000, 4))
+    frame = pd.DataFrame(X.round(4), columns=list("abcd"))
+    frame["sick"] = r.choice(["ill", "well"], 1500)[who]
+    assert "of a sample of 2,000 rows" in only(problems_of(frame, "D-GROUP")).title
+
+
+# --- test rows ------------------------------------------------------------------------------------
+
+
+def found_with_test(frame, test, code):
+    settings = settings_for()
+    prepared = prepared_of(frame, settings)
+    other = prepare_test(table_of(test), prepared, settings)
+    return [p for p in problems.find(prepared, settings, other).problems if p.code == code]
+
+
+def test_test_rows_of_the_same_source_are_alike():
+    frame = clean(n=600)
+    assert not found_with_test(frame[:400], frame[400:], "D-SHIFT")
+
+
+def test_test_rows_that_were_measured_in_other_units():
+    frame, test = clean(n=400), clean(1, n=200)
+    test["pressure"] = (test["pressure"] * 0.133).round(2)
+    assert only(found_with_test(frame, test, "D-SHIFT")).columns == ("pressure",)
+
+
+def test_test_rows_with_new_categories_and_other_classes():
+    frame, test = clean(n=400), clean(1, n=200)
+    test.loc[[3, 33], "ward"] = "attic"
+    new = only(found_with_test(frame, test, "D-SHIFT"))
+    assert (new.rows, new.columns) == ((4, 34), ("ward",))
+    ill = test[test["sick"] == "ill"]
+    target = only(found_with_test(frame, pd.concat([ill] * 3)[:100], "D-SHIFT"))
+    assert "The target is distributed differently" in target.title
+
+
+def test_test_rows_that_were_trained_on():
+    frame, test = clean(n=400), clean(1, n=200)
+    test.iloc[:25] = frame.iloc[:25]
+    problem = only(found_with_test(frame, test, "D-DUP"))
+    assert problem.severity == "severe"
+    assert problem.rows == tuple(range(1, 21))
+
+
+# --- what no page may hold ------------------------------------------------------------------------
+
+
+def test_row_numbers_are_those_of_the_file():
+    frame = pd.concat([clean(), clean()[:3]], ignore_index=True)
+    frame.loc[[0, 50, 150], "sick"] = None
+    assert only(problems_of(frame, "D-DUP")).rows == (202, 203)
+
+
+def test_no_cell_is_in_any_section():
+    """Canaries: cells of fewer than 5 rows, numbers whose digits cannot be there by chance."""
+    frame = clean(n=300)
+    frame["note"] = [f"canary {i} sang" for i in range(300)]
+    frame["canary_id"] = [f"ID-canary-{i}" for i in range(300)]
+    frame["born"] = [f"19{40 + i % 50}-03-{1 + i % 28:02d}" for i in range(300)]
+    frame.loc[:2, "ward"] = ["canary", "Canary", "canarY"]
+    frame["mixed"] = frame["age"].astype(str)
+    frame.loc[7, "mixed"] = "canary"
+    frame["income"] = rng().lognormal(10, 1, 300).round(2) + 0.00001234
+    frame.loc[9, "income"] = 777123456.789
+    frame["half_dates"] = frame["born"]
+    frame.loc[100:200, "half_dates"] = "canary day"
+    frame["code"] = 0
+    frame.loc[5, "code"] = 424242
+    again = frame[20:40].copy()
+    frame = pd.concat([frame, again], ignore_index=True)
+    settings = settings_for(by=("ward", "income"))
+    prepared = prepared_of(frame, settings)
+    shape, parts = structure.make(prepared, settings, Silent())
+    made = (problems.find(prepared, settings), table_one.make(prepared, settings), shape, parts)
+    text = str(made).replace("canary_id", "").replace("'mixed'", "")
+    assert len(made[0].problems) >= 8
+    assert "canar" not in text.casefold()
+    for digits in ("777123456", "777,123,456", "424242", "424,242", "00001234", "19401"):
+        assert digits not in text
+    assert not [v for v in frame["income"] if f"{v:.2f}" in text]

@@ -59,7 +59,6 @@ def test_files_are_quoted_and_have_no_folder(name):
         prepared, Settings(target="outcome"), result, "", {**FILES, "table": name}
     )
     compile(found.snippet, "snippet", "exec")
-    import shlex
 
     assert shlex.split(found.recheck) == ["certus", "verify", "model.certus", name]
     assert dict(found.versions)["certus"] == certus.__version__

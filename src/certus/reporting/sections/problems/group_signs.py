@@ -17,7 +17,7 @@ from ...arrays import sample_of_rows
 from ...content.phrases import digits3, share
 from .neighborhoods import nearest, points
 from .view import DataView
-from .wording import quoted
+from .wording import quoted, sample_text, verb
 
 UNIT_NAME = re.compile(
     r"(^|[_\s.-])(?i:id|ids|patient|subject|person|participant|individual|animal|mouse|rat|donor|"
@@ -30,7 +30,9 @@ MIN_UNITS = 5
 MIN_SHARE_IN_UNITS = 0.5  # rows that share their unit with another row
 MIN_AGREEMENT = 0.8
 MIN_AGREEMENT_OF_NAMED = 0.3  # where the column's name says that it names units
-MAX_ROWS = 5_000
+MAX_ROWS = 5_000  # whose values are compared
+MAX_QUERIES = 2_000  # rows whose neighbours are searched, among all of at most 200,000
+MAX_ROWS_COMPARED = 200_000
 MIN_LEVELS_OF_UNIT_VALUE = 20
 MAX_PAIR_CHANCE = 0.05  # that two rows share the value of a column
 MIN_TIED_COLUMNS = 3
@@ -39,8 +41,8 @@ MIN_SHARE_OF_PAIRS = 0.25  # of rows that follow an equal one; pairs of rows giv
 MIN_TIED = 0.8  # share of pairs equal in one column that are equal in another
 MAX_ORDER = 0.95  # rank correlation of two columns: above, one is a function of the other
 N_FAR = 20
-# From the distance of the nearest row to what the spacing of rows predicts; noise reaches 1.3. Where
-# the target depends on the columns, agreement fades slowly: 0.8, 0.2, −0.2 on a checkerboard.
+# From the distance of the nearest row to what the spacing of rows predicts; noise reaches 1.3.
+# Where the target depends on columns, agreement fades slowly: 0.8, 0.2, −0.2 on a checkerboard.
 MIN_JUMP = 1.5
 MIN_DROP = 0.6  # of the target's agreement, from the nearest to the 20th nearest row
 MAX_AGREEMENT_FAR_AWAY = 0.3  # with the 80th nearest
@@ -171,8 +173,8 @@ def shared_values(view: DataView) -> GroupSign | None:
     names = tuple(view.number_columns[columns[i]].name for i in tied)
     in_units = rows[np.bincount(unit)[unit] > 1]
     return GroupSign(
-        f"{share(len(in_units) / len(rows))} of the rows share the exact values of "
-        f"{quoted(names)} with others",
+        f"{share(len(in_units) / len(rows))} of the rows{sample_text(len(rows), len(distinct))} "
+        f"share the exact values of {quoted(names)} with others",
         f"Rows agree in {count(len(names), 'column')} of many values, though not in all, and the "
         f"target is {'nearly the same' if kappa >= MIN_AGREEMENT else 'similar'} among them "
         f"(agreement {digits3(kappa)}; 0 by chance, 1 if it is constant).",
@@ -209,34 +211,37 @@ def near_copies(view: DataView) -> GroupSign | None:
     """Return the sign of rows that are far nearer to each other than their spacing explains.
 
     In m dimensions distances to the k-th nearest row grow as k^(1/m). With m estimated from the
-    20th and the 5th nearest of other rows, the nearest is predicted from the 20th.
+    80th and the 20th nearest, the nearest is predicted from the 20th. Of more than 2,000 rows a
+    sample is compared with all rows.
     """
     distinct = np.sort(view.first_of_duplicates)
     n_measured = np.count_nonzero(view.n_distinct >= MIN_LEVELS_OF_UNIT_VALUE)
-    if len(distinct) > MAX_ROWS or n_measured < max(2, len(view.prepared.columns) / 2):
-        return None  # a sample separates the rows of a unit; codes are near each other by chance
-    X = points(view, distinct)
-    if len(distinct) < 5 * N_FAR or X.shape[1] < 2:
+    if n_measured < max(2, len(view.prepared.columns) / 2):
+        return None  # codes are near each other by chance
+    if not 5 * N_FAR <= len(distinct) <= MAX_ROWS_COMPARED:
         return None
-    distances, neighbors = nearest(X, 4 * N_FAR)
+    X = points(view, distinct)
+    queries = sample_of_rows(len(distinct), MAX_QUERIES)
+    distances, neighbors = nearest(X, 4 * N_FAR, queries)
     near, far, farther = distances[:, 0], distances[:, N_FAR - 1], distances[:, -1]
     positive = (near > 0) & (far > near)
-    if np.count_nonzero(positive) < MIN_SHARE_IN_UNITS * len(distinct):
+    if np.count_nonzero(positive) < MIN_SHARE_IN_UNITS * len(queries):
         return None
     m = np.log(4) / np.maximum(np.log(np.median(farther[positive] / far[positive])), 1e-3)
     predicted = far * N_FAR ** (-1 / m)
     is_near = positive & (MIN_JUMP * near < predicted)
-    if np.count_nonzero(is_near) < MIN_SHARE_IN_UNITS * len(distinct):
+    if np.count_nonzero(is_near) < MIN_SHARE_IN_UNITS * len(queries):
         return None
     close, away, far_away = (
-        float(_same(view, distinct, neighbors[:, k])[is_near].mean())
+        float(_same(view, distinct, queries, neighbors[:, k])[is_near].mean())
         for k in (0, N_FAR - 1, 4 * N_FAR - 1)
     )
     if close < MIN_AGREEMENT or away > close - MIN_DROP or far_away > MAX_AGREEMENT_FAR_AWAY:
         return None
-    rows = distinct[is_near]
+    rows = distinct[queries[is_near]]
+    sampled = sample_text(len(queries), view.n)
     return GroupSign(
-        f"{count(len(rows), 'row')} {'has' if len(rows) == 1 else 'have'} a near copy with the "
+        f"{count(len(rows), 'row')}{sampled} {verb(len(rows), 'has', 'have')} a near copy with the "
         "same target",
         "The most similar row is far nearer than the spacing of rows explains, and has the same "
         "target, which rows only a little less similar have not.",
@@ -244,12 +249,14 @@ def near_copies(view: DataView) -> GroupSign | None:
     )  # fmt: skip
 
 
-def _same(view: DataView, rows: np.ndarray, neighbor: np.ndarray) -> np.ndarray:
-    """Agreement of each row's target with that of a neighbour, 0 by chance on average."""
+def _same(
+    view: DataView, rows: np.ndarray, queries: np.ndarray, neighbor: np.ndarray
+) -> np.ndarray:
+    """Agreement of the target of queries with that of a neighbour, 0 by chance on average."""
     if view.is_classes:
         codes = view.target_codes[rows]
         p = np.bincount(codes) / len(codes)
         chance = float(np.sum(p**2))
-        return ((codes == codes[neighbor]) - chance) / max(1 - chance, 1e-9)
+        return ((codes[queries] == codes[neighbor]) - chance) / max(1 - chance, 1e-9)
     y = view.prepared.y[rows].astype(float)
-    return 1 - (y - y[neighbor]) ** 2 / max(2 * float(np.var(y)), 1e-300)
+    return 1 - (y[queries] - y[neighbor]) ** 2 / max(2 * float(np.var(y)), 1e-300)

@@ -49,3 +49,12 @@ def clean(seed: int = 0, n: int = 200, task: str = "classes") -> pd.DataFrame:
     z = 0.05 * (age - 50) + 0.03 * (pressure - 135) + rng.logistic(size=n)
     frame["sick"] = z.round(3) if task == "numbers" else np.where(z > 0, "ill", "well")
     return frame
+
+
+def only(found: list[Problem]) -> Problem:
+    assert len(found) == 1, [p.title for p in found]
+    return found[0]
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(1000 + seed)

@@ -36,16 +36,16 @@ def keeps_rows(result: ProcedureResult) -> bool:
 def script_of(prepared: Prepared, result: ProcedureResult) -> tuple[Script | None, str]:
     """The script that recomputes the certificate from the table, or None and why there is none."""
     if keeps_rows(result):
-        return None, "the model keeps rows of the table, which a script would show"
+        return None, "There is no check.py, since the model keeps rows of the table."
     if len(rows_fitted(prepared, result)) < prepared.table.report.n_rows:
         return None, (
-            "the model was fitted on some of the rows, and a script reads all of the table: "
-            "certus verify leaves the others out"
+            "There is no check.py: the model was fitted on some of the rows, and a script reads "
+            "all of the table. certus verify leaves the others out."
         )
     try:
         return script(result.certificate, SCRIPT), ""
     except CertificateError as error:
-        return None, str(error)
+        return None, f"There is no check.py: {error}."
 
 
 def array_bytes(made: Script) -> bytes:

@@ -16,7 +16,7 @@ from ..text.format import count, listed
 from .duplicates import codes_of, codes_of_rows
 from .prepared import Prepared, PreparedTest
 from .settings import Settings
-from .task import Answers, answers_of, as_text
+from .task import TargetValues, answers_of, as_text
 
 if TYPE_CHECKING:
     from ..tables import Column, Table
@@ -46,7 +46,7 @@ def prepare(table: "Table", settings: Settings) -> Prepared:
     kept, dropped = _rows_kept(table, settings)
     part = table if len(kept) == table.report.n_rows else rows_taken(table, kept)
     if settings.cluster:
-        answers = Answers(np.zeros(len(kept)), "structure", np.arange(len(kept)))
+        answers = TargetValues(np.zeros(len(kept)), "structure", np.arange(len(kept)))
     else:
         answers = answers_of(part, settings)
     if len(answers.kept) < part.report.n_rows:

@@ -28,7 +28,7 @@ RARER = "the rarer class"
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class TargetValues:
     """The target of the rows that have one of the classes, or a number."""
 
     y: np.ndarray
@@ -42,7 +42,7 @@ class Answers:
     notes: tuple[str, ...] = field(default=())
 
 
-def answers_of(table: "Table", settings: Settings) -> Answers:
+def answers_of(table: "Table", settings: Settings) -> TargetValues:
     """The answers of a table without missing ones, and what they are taken as.
 
     Raises ``TableError`` for a column that cannot be predicted, ``UsageError`` for options that do
@@ -83,17 +83,17 @@ def _are_numbers(table: "Table", column: "Column") -> bool:
     return not (few and table.report.n_rows >= MIN_ROWS_OF_CODE * column.n_distinct)
 
 
-def _numbers(table: "Table", name: str, settings: Settings, could_be_classes: bool) -> Answers:
+def _numbers(table: "Table", name: str, settings: Settings, could_be_classes: bool) -> TargetValues:
     y = target_of(table, name, "numbers")
     if y.dtype.kind not in "iuf":
         raise UsageError(f"--task numbers: the target '{name}' holds text. Leave --task out")
     note = f"'{name}' is taken as numbers"
     if could_be_classes and settings.task == "auto":
         note += " (--task classes or --task ordered changes this)"
-    return Answers(y.astype(float), "numbers", np.arange(len(y)), notes=(note,))
+    return TargetValues(y.astype(float), "numbers", np.arange(len(y)), notes=(note,))
 
 
-def _classes(table: "Table", name: str, settings: Settings) -> Answers:
+def _classes(table: "Table", name: str, settings: Settings) -> TargetValues:
     y = target_of(table, name, "classes")
     counts = Counter(y.tolist())
     frequent = [label for label, n in counts.items() if n >= MIN_ROWS_OF_CLASS]
@@ -130,7 +130,7 @@ def _classes(table: "Table", name: str, settings: Settings) -> Answers:
     if settings.task == "two-classes" and len(labels) != 2:
         raise UsageError(f"--task two-classes: '{name}' has {len(labels)} classes: "
                          f"{listed(classes, MAX_CLASSES)}")  # fmt: skip
-    return Answers(y, task, kept, classes, tuple(labels), positive, reason, dropped,
+    return TargetValues(y, task, kept, classes, tuple(labels), positive, reason, dropped,
                    _notes(name, task, y, settings))  # fmt: skip
 
 

@@ -35,7 +35,7 @@ def reproduction_of(prepared: Prepared, settings: Settings, files: dict[str, str
             "print(report.verdict)\n"
         ),
         value=None, recheck="", script=None,
-        script_reason="there is no model whose certificate a script could check",
+        script_reason="There is no check.py, since there is no model to check.",
         versions=versions(),
     )  # fmt: skip
 

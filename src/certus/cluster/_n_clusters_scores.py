@@ -61,7 +61,7 @@ class Scoring(NamedTuple):
     n_references: int
     n_resamples: int
     threads: int
-    progress: "Progress"
+    progress: "ScoringProgress"
 
     def run(
         self, X: np.ndarray, s: np.ndarray | None, rng: np.random.RandomState
@@ -201,7 +201,7 @@ def count_distinct(X: np.ndarray, most: int) -> int:
     return len(rows_seen)
 
 
-class Progress:
+class ScoringProgress:
     """Reports progress to a callback, and adds it to a KeyboardInterrupt."""
 
     def __init__(self, callback: Callable[[int, int], Any] | None):
@@ -214,7 +214,7 @@ class Progress:
             if self.callback is not None:
                 self.callback(self.done, self.total)
 
-    def __enter__(self) -> "Progress":
+    def __enter__(self) -> "ScoringProgress":
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:

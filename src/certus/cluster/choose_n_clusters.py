@@ -22,7 +22,7 @@ from ..text.format import count, listed
 from ._clusterer import clusterer
 from ._n_clusters_input import generator, methods_of, numbers_of_clusters, rows_of
 from ._n_clusters_result import DEFAULT_METHODS, NClustersResult
-from ._n_clusters_scores import DataScores, NoiseScores, Progress, Scoring, count_distinct
+from ._n_clusters_scores import DataScores, NoiseScores, Scoring, ScoringProgress, count_distinct
 from ._n_clusters_verdict import (
     WHY_NO_BIC,
     MethodAnswer,
@@ -136,7 +136,7 @@ def choose_n_clusters(
         notes.append(f"The rows hold {n_distinct} different points: k = {omitted} was left out.")
     if ks[-1] == 1:
         return _result_of_one_k(X, s, methods, confidence, notes)
-    progress = Progress(on_progress)
+    progress = ScoringProgress(on_progress)
     scoring = Scoring(
         model, ks, methods, n_references, n_resamples,
         effective_threads(None if threads is None else positive_whole("threads", threads)),

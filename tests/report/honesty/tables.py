@@ -17,7 +17,7 @@ def two_classes(seed, n=N_ROWS, signal=0.0):
 
 
 def numbers(seed, n=N_ROWS, signal=0.0):
-    """The same with a target of numbers."""
+    """Columns of noise, and a target of numbers that three of them decide."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, N_COLUMNS))
     return _columns(X), signal * (X[:, 0] + 0.7 * X[:, 1] - 0.5 * X[:, 2]) + rng.normal(size=n)

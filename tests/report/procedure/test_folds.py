@@ -97,5 +97,5 @@ def test_a_class_of_one_group_is_refused_in_plain_words():
 
 
 def test_five_folds_of_many_rows_ten_of_few():
-    assert n_outer(example(199), np.arange(199)) == 10
-    assert n_outer(example(200), np.arange(200)) == 5
+    assert n_outer(example(499), np.arange(499)) == 10
+    assert n_outer(example(500), np.arange(500)) == 5

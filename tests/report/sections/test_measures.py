@@ -216,3 +216,15 @@ def test_the_ceiling_of_a_rare_class_is_never_above_the_constant_answer():
     found = ceiling.make(prepared, SETTINGS, result)
     rarer = np.mean(prepared.y == "yes")
     assert found.lower <= found.upper <= rarer + 1e-12
+
+
+def test_a_single_newton_step_is_enough_for_a_resample_of_many_rows():
+    rng = np.random.default_rng(2)
+    z = rng.normal(-1, 1.5, 20_000)
+    y = (rng.random(20_000) < 1 / (1 + np.exp(-0.3 - 0.8 * z))).astype(float)
+    best = calibration.logistic_line(y, z, np.ones(20_000))
+    s = np.bincount(rng.integers(0, 20_000, 20_000), minlength=20_000).astype(float)
+    once = calibration.logistic_line(y, z, s, best, most=1)
+    fully = calibration.logistic_line(y, z, s, best)
+    moved = np.abs(np.subtract(fully, best))
+    assert np.abs(np.subtract(once, fully)).max() < 0.05 * moved.max()

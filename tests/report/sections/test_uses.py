@@ -153,3 +153,21 @@ def test_softmax_has_a_coefficient_for_each_class():
     found = uses.make(prepared, SETTINGS, result)
     assert {e.of_class for e in found.effects} == set(prepared.classes)
     assert len(found.effects) == 4 * 3
+
+
+def test_tables_too_large_for_refits_have_intervals_by_theory(monkeypatch):
+    from certus.reporting.sections.parts import uncertainty
+
+    prepared, result = case("logistic")
+    refitted = uses.make(prepared, SETTINGS, result).effects
+    monkeypatch.setattr(uncertainty, "MAX_OPERATIONS", 1.0)
+    monkeypatch.setattr(uncertainty, "_made", {})
+    found = uses.make(prepared, SETTINGS, result)
+    assert "ignores that the penalty" in found.text
+    for one, other in zip(found.effects, refitted, strict=True):
+        assert one.interval.low < one.estimate < one.interval.high
+        assert one.p_value is None
+        assert one.estimate == other.estimate
+    assert (
+        "too many for refits" in uses.make(*case("softmax")[:1], SETTINGS, case("softmax")[1]).text
+    )

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from ...exceptions import UsageError
 from ..prepared import Prepared
 from ..settings import Settings
-from .candidate import Candidate
 from .candidates import candidates_for, name_of
+from .candidates.base import CandidateModel
 from .choose import N_INNER_FOLDS
 from .reference import reference_cost
 
@@ -22,7 +22,7 @@ UNITS_PER_SECOND = 1000
 class Plan:
     """What is compared, and the cost of one inner fold of each."""
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[CandidateModel, ...]
     costs: dict[str, float]  # seconds on one core for one inner fold, by key
     reference: float  # seconds of one fit
     cut: tuple[str, ...]
@@ -56,7 +56,7 @@ def plan_for(prepared: Prepared, settings: Settings, n_outer: int) -> Plan:
     return Plan(tuple(candidates), costs, reference, tuple(cut))
 
 
-def _cost(candidate: Candidate, n: int, m: int, K: int) -> float:
+def _cost(candidate: CandidateModel, n: int, m: int, K: int) -> float:
     given = n if candidate.most_rows is None else min(n, candidate.most_rows)
     return candidate.cost(given, m, K)
 

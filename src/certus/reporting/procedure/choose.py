@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import log_expit, log_softmax
 
 from ...metrics.calibrated import calibration
-from .candidate import Candidate, Parameter
+from .candidates.base import CandidateModel, Parameter
 from .encoding import Encoded, Training, encoded
 from .fitting import Calibration, sample
 from .folds import N_STRATA, Fold, split
@@ -23,14 +23,14 @@ N_INNER_FOLDS = 5
 MAX_ROWS_SCORED = 4000  # of an inner fold's held-out rows, by candidates that use a sample
 REFUSALS = (ValueError, np.linalg.LinAlgError, FloatingPointError)
 
-Tick = Callable[[Candidate], None]  # called when a candidate has been scored on an inner fold
+Tick = Callable[[CandidateModel], None]  # called when a candidate has been scored on an inner fold
 
 
 @dataclass(frozen=True, eq=False)
 class Scored:
     """A candidate with the parameter that was chosen for it, and its score on inner folds."""
 
-    candidate: Candidate
+    candidate: CandidateModel
     parameter: Parameter
     score: float | None  # None: there were no inner folds, or it failed
     standard_error: float | None
@@ -47,7 +47,9 @@ class Choice:
     n_folds: int
 
 
-def choose(train: Training, candidates: Sequence[Candidate], seed: int, on_scored: Tick) -> Choice:
+def choose(
+    train: Training, candidates: Sequence[CandidateModel], seed: int, on_scored: Tick
+) -> Choice:
     """Score the candidates on inner folds of these rows, and choose."""
     measure = measure_of(train.task)
     folds = inner_folds(train, seed)
@@ -117,7 +119,7 @@ def _strata(train: Training) -> np.ndarray:
 
 
 def _scores(
-    candidate: Candidate, data: Encoded, B: np.ndarray, grid: tuple[Parameter, ...]
+    candidate: CandidateModel, data: Encoded, B: np.ndarray, grid: tuple[Parameter, ...]
 ) -> np.ndarray | None:
     """Scores of the grid; None where the model refuses these rows."""
     try:
@@ -128,7 +130,7 @@ def _scores(
 
 
 def _scored(
-    candidate: Candidate, grid: tuple[Parameter, ...], z: np.ndarray, fold: np.ndarray,
+    candidate: CandidateModel, grid: tuple[Parameter, ...], z: np.ndarray, fold: np.ndarray,
     train: Training, guess: np.ndarray, measure: Measure,
 ) -> Scored:  # fmt: skip
     """The best parameter, its score and standard error over folds, and the calibration."""
@@ -153,7 +155,7 @@ def _scored(
     return Scored(candidate, grid[best], score, error, platt)
 
 
-def _identity(candidate: Candidate, train: Training) -> Calibration | None:
+def _identity(candidate: CandidateModel, train: Training) -> Calibration | None:
     """The calibration where no row was left out to estimate one: scores are taken as log-odds."""
     if candidate.is_calibrated or train.task == "numbers":
         return None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .candidate import Candidate, Parameter
+from .candidates.base import CandidateModel, Parameter
 from .encoding import Encoded, Training, encoder_for
 
 if TYPE_CHECKING:
@@ -63,7 +63,10 @@ class EncodedRows:
 
 
 def fitted(
-    rows: EncodedRows, candidate: Candidate, parameter: Parameter, calibration: Calibration | None
+    rows: EncodedRows,
+    candidate: CandidateModel,
+    parameter: Parameter,
+    calibration: Calibration | None,
 ) -> PipelinePredictor:
     """The candidate with this parameter on these rows; all of them, even if there are many."""
     train = rows.train

@@ -24,7 +24,7 @@ Fold = tuple[np.ndarray, np.ndarray]  # training rows, held-out rows
 
 N_FOLDS = 5
 N_FOLDS_SMALL = 10  # of tables below MIN_ROWS_OF_FIVE rows, where 80 % of the rows are too few
-MIN_ROWS_OF_FIVE = 200
+MIN_ROWS_OF_FIVE = 500
 MIN_SHARE_DISTINCT = 0.5  # below, rows repeat since few combinations of values exist
 N_STRATA = 5  # numbers are spread over the folds by these quantiles
 MAX_SETS_STRATIFIED = 3000  # StratifiedGroupKFold needs about 0.1 ms for each

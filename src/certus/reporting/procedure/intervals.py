@@ -1,8 +1,20 @@
 """Intervals of a measure: a bootstrap over rows, or over the sets of rows that stay together.
 
 Resample b draws as many sets as there are, with replacement: a row's weight is multiplied by how
-often its set was drawn. The answers of the held-out rows stay as they are; that they come from
-models with overlapping training rows is paid for by ``WIDENING``.
+often its set was drawn. The answers of the held-out rows stay as they are, so the bootstrap misses
+that other rows would have trained other models, and that a row's fold is small where the training
+rows hold much of what it has (Bates, Hastie and Tibshirani 2024, Cross-validation: what does it
+estimate and how well does it do it?). The interval must hold the mean score of the procedure over
+fresh training sets of the same size. It is therefore stretched about the value, by the more the
+closer the value is to guessing, t = |value − guess|/standard error away from it:
+
+    stretch that covers 95 % in simulations of logistic regression, 300 rows, 8 columns
+
+    t            0     3     7     12            1,500 rows, t = 5: 1.0
+    factor      1.5   1.5   1.1   1.0            30 columns, t = 4: 1.7
+
+Nested cross-validation estimates the factor from one table. With 10 repetitions, 150 fits, it gave
+1.0 to 1.8 for tables of one kind, and covered less often than the constants below.
 """
 
 import numpy as np
@@ -13,7 +25,7 @@ from .measures import Measure, Weighted
 N_RESAMPLES = 1000
 MIN_RESAMPLES = 200
 MAX_ROWS_RESAMPLED = 20_000_000  # rows × resamples × contests; about a minute
-WIDENING = 1.0
+WIDENING = ((4.0, 1.4), (10.0, 1.1))  # (t, factor): constant beyond, linear between
 
 
 def estimate(
@@ -30,7 +42,12 @@ def estimate(
     if np.isfinite(value):
         contests = 1 if output.ndim == 1 else output.shape[1] * (output.shape[1] - 1)
         n = n_resamples(int(known.sum()) * contests)
-        interval = bootstrap(of, weights, together[known], value, confidence, n, seed)
+        interval = bootstrap(
+            of, weights, together[known], value, measure.baseline, confidence, n, seed
+        )
+    if interval is not None:
+        low = max(interval.low, measure.least)
+        interval = Interval(low, min(interval.high, 1.0), confidence)
     return Estimate(measure.name, value, int(known.sum()), interval, measure.baseline, text)
 
 
@@ -40,10 +57,10 @@ def n_resamples(work: int) -> int:
 
 
 def bootstrap(
-    of: Weighted, weights: np.ndarray, together: np.ndarray, value: float, confidence: float,
-    n: int, seed: int,
+    of: Weighted, weights: np.ndarray, together: np.ndarray, value: float, guess: float,
+    confidence: float, n: int, seed: int,
 ) -> Interval | None:  # fmt: skip
-    """Percentiles of the resampled measure, stretched about the value by ``WIDENING``."""
+    """Percentiles of the resampled measure, stretched about the value by ``widening``."""
     rng = np.random.default_rng(seed)
     sets, place = np.unique(together, return_inverse=True)
     found = []
@@ -54,5 +71,13 @@ def bootstrap(
     if len(known) < MIN_RESAMPLES // 2:
         return None
     tail = (1 - confidence) / 2
-    low, high = value + WIDENING * (np.quantile(known, [tail, 1 - tail]) - value)
-    return Interval(float(low), float(min(high, 1.0)), confidence)
+    factor = widening(value, guess, float(known.std()))
+    low, high = value + factor * (np.quantile(known, [tail, 1 - tail]) - value)
+    return Interval(float(low), float(high), confidence)
+
+
+def widening(value: float, guess: float, standard_error: float) -> float:
+    """By how much the bootstrap's interval is stretched."""
+    t = abs(value - guess) / standard_error if standard_error > 0 else np.inf
+    distances, factors = zip(*WIDENING, strict=True)
+    return float(np.interp(t, distances, factors))

@@ -20,8 +20,20 @@ Weighted = Callable[[np.ndarray], float]  # weights of rows to the measure
 class Measure(Protocol):
     """A score of held-out answers."""
 
-    name: str
-    baseline: float  # of guessing
+    @property
+    def name(self) -> str:
+        """As the page calls it."""
+        ...
+
+    @property
+    def baseline(self) -> float:
+        """The measure of guessing."""
+        ...
+
+    @property
+    def least(self) -> float:
+        """The smallest possible value; the largest is 1."""
+        ...
 
     def weighted(
         self, target: np.ndarray, output: np.ndarray, fold: np.ndarray, guess: np.ndarray
@@ -47,6 +59,7 @@ class Auc:
 
     name: str = "AUC"
     baseline: float = 0.5
+    least: float = 0.0
 
     def weighted(
         self, target: np.ndarray, output: np.ndarray, fold: np.ndarray, guess: np.ndarray
@@ -66,6 +79,7 @@ class PairwiseAuc:
 
     name: str = "AUC"
     baseline: float = 0.5
+    least: float = 0.0
 
     def weighted(
         self, target: np.ndarray, output: np.ndarray, fold: np.ndarray, guess: np.ndarray
@@ -90,6 +104,7 @@ class ExplainedVariance:
 
     name: str = "R²"
     baseline: float = 0.0
+    least: float = -np.inf
 
     def weighted(
         self, target: np.ndarray, output: np.ndarray, fold: np.ndarray, guess: np.ndarray

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..content.values import Estimate
+from ..content.values import Estimate, Interval
 from ..prepared import Prepared
 from ..settings import Settings
 from .encoding import target_of
@@ -24,10 +24,17 @@ def other_estimates(
     if prepared.task in ("classes", "ordered classes"):
         of, of_guess = _balanced(losses, target), _balanced(losses_of_guess, target)
     value = of(s)
+    guessed = of_guess(s)
     interval = bootstrap(
-        of, s, together[known], value, settings.confidence, n_resamples(len(s)), settings.seed
-    )
-    return (Estimate(name, value, len(s), interval, of_guess(s), text),)
+        of, s, together[known], value, guessed, settings.confidence, n_resamples(len(s)),
+        settings.seed,
+    )  # fmt: skip
+    if interval is not None:
+        highest = np.inf if prepared.task == "numbers" else 1.0
+        interval = Interval(
+            max(interval.low, 0.0), min(interval.high, highest), settings.confidence
+        )
+    return (Estimate(name, value, len(s), interval, guessed, text),)
 
 
 def _losses(

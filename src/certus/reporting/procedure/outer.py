@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .candidate import Candidate
+from .candidates.base import CandidateModel
 from .choose import REFUSALS, Choice, Tick, choose
 from .encoding import Training
 from .fitting import EncodedRows, PipelinePredictor, fitted, sample
@@ -34,7 +34,7 @@ class OuterFold:
 
 def answered(
     all_rows: Training, rows: np.ndarray, held_out: np.ndarray,
-    candidates: Sequence[Candidate], seed: int, on_scored: Tick,
+    candidates: Sequence[CandidateModel], seed: int, on_scored: Tick,
     on_reference: Callable[[], None],
 ) -> OuterFold:  # fmt: skip
     """Repeat the whole choice on the training rows of an outer fold."""

@@ -18,7 +18,7 @@ from ..prepared import Prepared
 from ..settings import Settings
 from .assemble import assembled
 from .budget import UNITS_PER_SECOND, Plan, plan_for
-from .candidate import Candidate
+from .candidates.base import CandidateModel
 from .choose import choose
 from .encoding import Training
 from .folds import kept_together, n_outer, split, strata_of
@@ -144,7 +144,7 @@ class _Meter:
         self.progress, self.plan = progress, plan
         self.of, self.done, self.lock = plan.units(n_outer), 0, Lock()
 
-    def scored(self, candidate: Candidate) -> None:
+    def scored(self, candidate: CandidateModel) -> None:
         """A candidate was scored on an inner fold."""
         self._add(candidate.name, self.plan.costs[candidate.key])
 

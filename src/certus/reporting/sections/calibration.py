@@ -7,6 +7,9 @@
 b < 1: predictions are too extreme. Bins are tenths of the rows, each of at least 5 rows.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from scipy.special import expit, logit, stdtrit
 
@@ -20,15 +23,17 @@ from ..settings import Settings
 from .parts.answers import (
     MIN_BIN_ROWS,
     Answered,
-    Weighted,
     answered,
     bins,
     estimated,
-    interval_of,
+    intervals_of,
     mean_of,
 )
 
+Line = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[float, float]]
 LEAST_PROBABILITY = 1e-9  # the logit of 0 is not finite
+STEP_TOL = 1e-7  # the step after it is 1e-14: Newton's steps square the error
+MAX_ROWS_CONVERGED = 5_000  # of resamples that are iterated; with more a step is within 1 % of se
 MAX_STEPS = 50  # more only where the classes are separated, so that no slope is finite
 
 
@@ -55,7 +60,12 @@ def _two_classes(
     assert prepared.positive is not None
     y, p = found.target.astype(float), found.output
     z = logit(np.clip(p, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY))
-    slope, intercept = _line(y, z, found, settings, logistic_line)
+    best = logistic_line(y, z, found.weights)
+    again: Line = logistic_line
+    if np.isfinite(best).all():
+        steps = 1 if found.n > MAX_ROWS_CONVERGED else MAX_STEPS
+        again = partial(logistic_line, start=best, most=steps)
+    slope, intercept = _line(y, z, found, settings, again)
     if brier is None:
         mean = mean_of(y)(found.weights)
         brier = estimated("Brier score", mean_of((p - y) ** 2), found, settings, mean * (1 - mean),
@@ -81,25 +91,35 @@ def _bins_of_shares(y: np.ndarray, p: np.ndarray, settings: Settings) -> tuple[C
     return tuple(made)
 
 
-def logistic_line(y: np.ndarray, z: np.ndarray, s: np.ndarray) -> tuple[float, float]:
-    """Intercept and slope of logit P(y = 1) = a + b·z by Newton's method; NaN if separated."""
-    F, v = np.stack([np.ones_like(z), z], axis=1), np.zeros(2)
+def logistic_line(
+    y: np.ndarray, z: np.ndarray, s: np.ndarray, start: tuple[float, float] = (0.0, 0.0),
+    most: int = MAX_STEPS,
+) -> tuple[float, float]:  # fmt: skip
+    """Intercept and slope of logit P(y = 1) = a + b·z by Newton's method; NaN if separated.
+
+    ``most`` 1: a single step, which from the slope of all rows is enough for a resample of many.
+    """
+    v = np.array(start)
 
     def loss(v: np.ndarray) -> float:
-        f = F @ v
+        f = v[0] + v[1] * z
         return float(s @ (np.logaddexp(0, f) - y * f))
 
-    for _ in range(MAX_STEPS):
-        p = expit(F @ v)
-        H = F.T @ ((s * p * (1 - p))[:, None] * F)
-        if not np.linalg.cond(H) < 1e14:
+    now = np.inf if most == 1 else loss(v)
+    for _ in range(most):
+        p = expit(v[0] + v[1] * z)
+        w, r = s * p * (1 - p), s * (y - p)
+        h00, h01, h11 = float(w.sum()), float(w @ z), float(w @ z**2)
+        g0, g1, determinant = float(r.sum()), float(r @ z), h00 * h11 - h01 * h01
+        if not determinant > 1e-14 * h00 * h11:
             return np.nan, np.nan
-        step, t = np.linalg.solve(H, F.T @ (s * (y - p))), 1.0
-        while loss(v + t * step) > loss(v) and t > 1e-10:
+        step = np.array([h11 * g0 - h01 * g1, h00 * g1 - h01 * g0]) / determinant
+        if most == 1 or float(np.abs(step).max()) < STEP_TOL * (1 + float(np.abs(v).max())):
+            return float(v[0] + step[0]), float(v[1] + step[1])
+        t = 1.0
+        while (after := loss(v + t * step)) > now and t > 1e-10:
             t /= 2
-        v = v + t * step
-        if float(np.abs(step).max()) < 1e-10 * (1 + float(np.abs(v).max())):
-            return float(v[0]), float(v[1])
+        v, now = v + t * step, after
     return np.nan, np.nan
 
 
@@ -117,22 +137,18 @@ def straight_line(y: np.ndarray, z: np.ndarray, s: np.ndarray) -> tuple[float, f
 
 
 def _line(
-    y: np.ndarray, z: np.ndarray, found: Answered, settings: Settings, line: object
+    y: np.ndarray, z: np.ndarray, found: Answered, settings: Settings, line: Line
 ) -> tuple[Estimate | None, Estimate | None]:
     """Slope and intercept with intervals; None where they are not finite."""
-    assert callable(line)
-
-    def part(k: int) -> Weighted:
-        return lambda s: float(line(y, z, s)[k])
-
     a, b = line(y, z, found.weights)
     if not np.isfinite([a, b]).all():
         return None, None
-    words = ("1 if predictions are neither too extreme (below 1) nor too timid (above 1)",
-             "0 if predictions are neither too high nor too low")  # fmt: skip
-    slope = Estimate("slope", b, found.n, interval_of(part(1), found, settings), 1.0, words[0])
-    return slope, Estimate(
-        "intercept", a, found.n, interval_of(part(0), found, settings), 0.0, words[1]
+    ends = intervals_of(lambda s: np.array(line(y, z, s)), found, settings)
+    of_slope = "1 if predictions are neither too extreme (below 1) nor too timid (above 1)"
+    of_intercept = "0 if predictions are neither too high nor too low"
+    return (
+        Estimate("slope", b, found.n, ends[1], 1.0, of_slope),
+        Estimate("intercept", a, found.n, ends[0], 0.0, of_intercept),
     )
 
 

@@ -41,8 +41,8 @@ def make(
     reasons = _reasons(prepared, settings, result, rows)
     near = _neighbours(prepared, settings, rows)
     cases = []
-    for (kind, i), why, votes in zip(chosen.items(), reasons, near, strict=True):
-        cases.append(_case(prepared, settings, result, found, kind, i, why, votes))
+    for (kind, i), adds, votes in zip(chosen.items(), reasons, near, strict=True):
+        cases.append(_case(prepared, settings, result, found, kind, i, adds, votes))
     why = (
         ""
         if any(reasons)
@@ -117,7 +117,8 @@ def _case(
             t = 0.5 if result.threshold is None else result.threshold
             is_positive = bool(found.output[i] >= t)
             k = prepared.positive if is_positive else 1 - prepared.positive
-            probability = float(found.output[i])
+            p = float(found.output[i])
+            probability = p if is_positive else 1 - p
         else:
             k = int(found.output[i].argmax())
             probability = float(found.output[i, k])
@@ -241,11 +242,10 @@ def _text(
             "wrong": "Answered wrongly, and of all mistakes the surest",
         }[kind]
         if probability is not None and prepared.positive is not None:
+            positive = prepared.classes[prepared.positive]
+            p = probability if predicted == positive else 1 - probability
             t = 0.5 if result.threshold is None else result.threshold
-            start += (
-                f": the probability of '{prepared.classes[prepared.positive]}' is "
-                f"{share(probability)}, the threshold {share(t)}"
-            )
+            start += f": the probability of '{positive}' is {share(p)}, the threshold {share(t)}"
         elif probability is not None:
             start += f": '{predicted}' has a probability of {share(probability)}"
     if not reasons:

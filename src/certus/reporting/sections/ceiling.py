@@ -20,6 +20,7 @@ from .parts.answers import answered
 
 MAX_QUERIES = 5_000  # rows that are predicted
 MAX_ROWS = 20_000  # rows that are searched
+RARE = 0.1  # share of the rows outside the commonest class
 CAVEAT = (
     "Measured, not proven: the bracket holds for infinitely many rows of these columns. With few "
     "rows or many columns one neighbour errs more than its limit, so a better model may exist than "
@@ -48,7 +49,7 @@ def make(prepared: Prepared, settings: Settings, result: ProcedureResult) -> Cei
         f"With these columns, even the best possible model would answer {between} of rows wrongly "
         f"(Cover–Hart: one nearest neighbour errs in {share(bracket.R)} of "
         f"{count(bracket.n, 'row')}). The procedure errs in {share(error)}; always answering the "
-        f"commonest class, in {share(guess)}. {_reading(error, lower, upper)} {CAVEAT}"
+        f"commonest class, in {share(guess)}. {_reading(error, lower, upper, guess)} {CAVEAT}"
     )
     low, high = bracket.interval
     level = percent(settings.confidence)
@@ -89,7 +90,12 @@ def _errors(prepared: Prepared, result: ProcedureResult) -> tuple[float, float]:
     return wrong, 1 - float(sizes.max() / sizes.sum())
 
 
-def _reading(error: float, lower: float, upper: float) -> str:
+def _reading(error: float, lower: float, upper: float, guess: float) -> str:
+    if guess < RARE:
+        return (
+            "With so rare a class hardly any answer is wrong, so this count says little: the "
+            "verdict's AUC says more."
+        )
     if error < lower:
         return "The procedure is below the bracket: these rows are too few for it."
     if lower == upper:

@@ -3,12 +3,13 @@
 Each was recomputed from the rows by the definitions (``certus.verify``); no solver took part.
 """
 
+import re
 from typing import TYPE_CHECKING
 
 from ...certificate.explain.certificate import labelled_lines, page_to_read, status_and_claim
 from ...certificate.registry import claim_of
 from ..content.answer import CertificateBox, Certificates
-from ..content.phrases import count
+from ..content.phrases import count, digits3
 from ..prepared import Prepared
 from ..procedure.result import ProcedureResult
 from ..settings import Settings
@@ -17,6 +18,8 @@ from .parts.mathml import from_text
 if TYPE_CHECKING:
     from ...certificate import Certificate
 
+# a number of more than three digits; names of columns, in quotes, and powers of ten stay
+NUMBER = re.compile(r"'[^']*'|(?<![\w.,])(?P<number>\d[\d,]*(?:\.\d+)?)(?![\w.]*\d|e[−-])")
 CHOSEN = "the chosen model"
 WHAT_IT_MEANS = (
     "A certificate is about the arithmetic: it proves that this model is what its formula says, "
@@ -37,17 +40,38 @@ def box(name: str, certificate: "Certificate") -> CertificateBox:
     words = claim_of(certificate).wording
     equation = words.equation(certificate)
     has_equation = not equation.startswith("<mtext>")  # that is only the formula as text
+    formula = rounded(certificate.formula)
     return CertificateBox(
         model=name,
         status=certificate.status,
         certified=certificate.certified,
-        line=status_and_claim(certificate),
-        formula=certificate.formula,
-        mathml=f"<math>{equation}</math>" if has_equation else from_text(certificate.formula),
-        lines=tuple(labelled_lines(certificate)),
+        line=rounded(status_and_claim(certificate)),
+        formula=formula,
+        mathml=f"<math>{equation}</math>" if has_equation else from_text(formula),
+        lines=tuple(
+            (label, rounded(text, whole=label == "Objective"))
+            for label, text in labelled_lines(certificate)
+        ),
         definition=certificate.definition if page is None else page.module,
         definition_lines=None if page is None else page.n_lines,
     )
+
+
+def rounded(text: str, whole: bool = False) -> str:
+    """The text with at most 3 digits in each number. Whole numbers are counts, but for objectives.
+
+    >>> rounded("objective 22.42482; 1,599 rows; '0.12345'"), rounded("objective 1,279,726")
+    ("objective 22.4; 1,599 rows; '0.12345'", 'objective 1,280,000')
+    """
+
+    def shorter(found: re.Match[str]) -> str:
+        number = found["number"]
+        is_count = not whole and not text[: found.start()].endswith("objective ")
+        if number is None or ("." not in number and is_count):
+            return found.group()
+        return digits3(float(number.replace(",", "")))
+
+    return NUMBER.sub(shorter, text)
 
 
 def _text(chosen: CertificateBox, others: list[CertificateBox], calibration: str) -> str:

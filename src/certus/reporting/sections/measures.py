@@ -179,15 +179,12 @@ def _text(prepared: Prepared, found: Answered, counts: ThresholdCounts) -> str:
     tp, fp = counts.true_positives[counts.selected], counts.false_positives[counts.selected]
     alarms = f"{tp + fp:,} alarm" + ("" if tp + fp == 1 else "s")
     right = f", of which {share(tp / (tp + fp))} are right" if tp + fp else ""
-    text = (
+    return (
         f"{of_rows(counts.n_positive, found.n)} are '{positive}'. With the threshold "
         f"{digits3(counts.thresholds[counts.selected])} the procedure finds "
         f"{of_rows(tp, counts.n_positive)} of '{positive}' and gives {fp:,} false alarms in "
         f"{count(counts.n_negative, 'row')} of '{other}': {alarms}{right}."
     )
-    if counts.selected_reason:
-        text += f" The threshold: {counts.selected_reason.rstrip('.')}."
-    return text
 
 
 # --- numbers --------------------------------------------------------------------------------------

@@ -74,6 +74,13 @@ def guesses(prepared: Prepared, found: Answered) -> np.ndarray:
 
 def interval_of(of: Weighted, found: Answered, settings: Settings) -> Interval | None:
     """Bootstrap interval; None where too few resamples have a value, or all have the same."""
+    return intervals_of(lambda s: np.array([of(s)]), found, settings)[0]
+
+
+def intervals_of(
+    of: Callable[[np.ndarray], np.ndarray], found: Answered, settings: Settings
+) -> list[Interval | None]:
+    """Bootstrap intervals of several values, from the same resamples."""
     rng = np.random.default_rng(settings.seed)
     sets, place = np.unique(found.together, return_inverse=True)
     n = int(np.clip(MAX_RESAMPLED_ROWS // max(found.n, 1), MIN_RESAMPLES, MAX_RESAMPLES))
@@ -81,8 +88,11 @@ def interval_of(of: Weighted, found: Answered, settings: Settings) -> Interval |
         np.bincount(rng.integers(0, len(sets), len(sets)), minlength=len(sets)) for _ in range(n)
     )
     values = np.array([of(found.weights * counts[place]) for counts in drawn])
-    values = values[np.isfinite(values)]
-    if len(values) < n / 2:
+    return [_quantiles(column[np.isfinite(column)], n, settings) for column in values.T]
+
+
+def _quantiles(values: np.ndarray, n_resamples: int, settings: Settings) -> Interval | None:
+    if len(values) < n_resamples / 2:
         return None
     tail = (1 - settings.confidence) / 2
     low, high = np.quantile(values, [tail, 1 - tail])

@@ -41,6 +41,7 @@ class Uncertainty:
     draws: np.ndarray | None = None
     covariance: np.ndarray | None = None
     degrees_of_freedom: float = np.inf
+    has_tests: bool = False  # a penalty biases tests
 
     @property
     def is_known(self) -> bool:
@@ -63,8 +64,8 @@ class Uncertainty:
         return estimate - half, estimate + half
 
     def p_value(self, estimate: float, c: np.ndarray) -> float | None:
-        """Two-sided p-value of cᵀθ = 0, by theory alone."""
-        error = self._error(c)
+        """Two-sided p-value of cᵀθ = 0, by theory and without a penalty alone."""
+        error = self._error(c) if self.has_tests else None
         if not error:
             return None
         t = -abs(estimate) / error
@@ -107,14 +108,24 @@ _made: "WeakKeyDictionary[ProcedureResult, Uncertainty]" = WeakKeyDictionary()
 def uncertainty(prepared: Prepared, settings: Settings, result: ProcedureResult) -> Uncertainty:
     """The uncertainty of a linear chosen model; made once for a result."""
     if result not in _made:
-        _made[result] = _by_theory(prepared, result) or _by_refits(prepared, settings, result)
+        _made[result] = _made_for(prepared, settings, result)
     return _made[result]
 
 
+def _made_for(prepared: Prepared, settings: Settings, result: ProcedureResult) -> Uncertainty:
+    """Theory without a penalty; else refits; and theory again where these would take too long."""
+    found = _by_theory(prepared, result) if is_unpenalized(result.model) else None
+    if found is None:
+        found = _by_refits(prepared, settings, result)
+    if not found.is_known:
+        found = _by_theory(prepared, result) or found
+    return found
+
+
 def _by_theory(prepared: Prepared, result: ProcedureResult) -> Uncertainty | None:
-    """By the model's own ``inference``; None with a penalty, or where theory has no answer."""
+    """By the model's own ``inference``; None where theory has no answer."""
     model: Any = result.model
-    if not is_unpenalized(model) or prepared.task in ("classes", "ordered classes"):
+    if prepared.task in ("classes", "ordered classes"):
         return None
     try:
         rows = slice(None) if result.rows is None else result.rows
@@ -124,8 +135,10 @@ def _by_theory(prepared: Prepared, result: ProcedureResult) -> Uncertainty | Non
         return None
     nu = float(getattr(inference, "degrees_of_freedom", np.inf))
     covariance = np.asarray(inference.covariance, dtype=float)
-    note = "by theory (the model has no penalty)"
-    return Uncertainty(note, covariance=covariance, degrees_of_freedom=nu)
+    note, has_tests = "by theory (the model has no penalty)", is_unpenalized(model)
+    if not has_tests:
+        note = "by theory, which ignores that the penalty shrinks coefficients towards 0"
+    return Uncertainty(note, covariance=covariance, degrees_of_freedom=nu, has_tests=has_tests)
 
 
 def is_unpenalized(model: object) -> bool:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..prepared import Prepared
-from .encoding import Encoded
+from ...prepared import Prepared
+from ..encoding import Encoded
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -18,14 +18,33 @@ if TYPE_CHECKING:
 Parameter = tuple[float, ...]
 
 
-class Candidate(Protocol):
+class CandidateModel(Protocol):
     """One of the models that are compared."""
 
-    key: str
-    name: str
-    rank: int  # simplicity: smaller is simpler
-    is_calibrated: bool  # its scores are those of a likelihood, or numbers
-    most_rows: int | None  # it is given a sample of larger tables
+    @property
+    def key(self) -> str:
+        """As people type it."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """As the page calls it."""
+        ...
+
+    @property
+    def rank(self) -> int:
+        """Simplicity: smaller is simpler."""
+        ...
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Are its scores those of a likelihood, or numbers?"""
+        ...
+
+    @property
+    def most_rows(self) -> int | None:
+        """It is given a sample of larger tables."""
+        ...
 
     def suits(self, prepared: Prepared) -> bool:
         """Is it a model of this task?"""

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...metrics.calibrated import share_scores
-from ..prepared import Prepared
-from .candidate import Parameter
-from .encoding import Encoded
+from ....metrics.calibrated import share_scores
+from ...prepared import Prepared
+from ..encoding import Encoded
+from .base import Parameter
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -89,7 +89,7 @@ class WeightedNearest:
 
 def column_weights(train: Encoded) -> np.ndarray:
     """NCFS weights of the encoded columns; all 1 where NCFS leaves no column."""
-    from ...feature_selection import NCFSClassifier, NCFSRegressor
+    from ....feature_selection import NCFSClassifier, NCFSRegressor
 
     model = (NCFSRegressor if train.task == "numbers" else NCFSClassifier)(tol=1e-4)
     W: np.ndarray = model.fit(train.A, train.target, sample_weight=train.s).weights_in_units_
@@ -99,7 +99,7 @@ def column_weights(train: Encoded) -> np.ndarray:
 
 def neighbours(train: Encoded, k: int, W: np.ndarray | None) -> "BaseEstimator":
     """The estimator: Euclidean distances, or weighted sums of differences."""
-    from ...neighbors import KNeighborsClassifier, KNeighborsRegressor
+    from ....neighbors import KNeighborsClassifier, KNeighborsRegressor
 
     of_task = KNeighborsRegressor if train.task == "numbers" else KNeighborsClassifier
     k = min(k, len(train.A))

@@ -1,30 +1,30 @@
 """The candidates of a task: at most eight, the simplest first."""
 
-from ...exceptions import UsageError
-from ...tables.suggestions import unknown
-from ...text.format import count
-from ..prepared import Prepared
-from ..settings import Settings
-from .candidate import Candidate
-from .linear import LassoRegression, Logistic, Ordinal, RidgeRegression, SparseLogistic
-from .machines import DensityMachine, KernelMachine
+from ....exceptions import UsageError
+from ....tables.suggestions import unknown
+from ....text.format import count
+from ...prepared import Prepared
+from ...settings import Settings
+from .base import CandidateModel
+from .linear import LassoRegression, LogisticCandidate, Ordinal, RidgeRegression, SparseLogistic
+from .machines import DensityWeightedMachine, LeastSquaresMachine
 from .nearest import KNearest, WeightedNearest
 
-ALL: tuple[Candidate, ...] = (
-    Logistic(), Ordinal(), RidgeRegression(), SparseLogistic(), LassoRegression(), KNearest(),
-    WeightedNearest(), KernelMachine(), DensityMachine(),
+ALL: tuple[CandidateModel, ...] = (
+    LogisticCandidate(), Ordinal(), RidgeRegression(), SparseLogistic(), LassoRegression(),
+    KNearest(), WeightedNearest(), LeastSquaresMachine(), DensityWeightedMachine(),
 )  # fmt: skip
 KEYS = tuple(candidate.key for candidate in ALL)
 BASELINE_KEY = "baseline"
-SAME = {"softmax": "logistic", "linear": "ridge"}  # other names that people type
+SYNONYMS = {"softmax": "logistic", "linear": "ridge"}  # other names that people type
 
 
-def candidates_for(prepared: Prepared, settings: Settings) -> list[Candidate]:
+def candidates_for(prepared: Prepared, settings: Settings) -> list[CandidateModel]:
     """Candidates of the task, or those that were requested. Raises ``UsageError`` if none suits."""
     suiting = [candidate for candidate in ALL if candidate.suits(prepared)]
     if not settings.models:
         return suiting
-    requested = [SAME.get(key, key) for key in settings.models]
+    requested = [SYNONYMS.get(key, key) for key in settings.models]
     for key in requested:
         if key not in (*KEYS, BASELINE_KEY):
             raise UsageError(unknown("model", key, KEYS))
@@ -35,14 +35,14 @@ def candidates_for(prepared: Prepared, settings: Settings) -> list[Candidate]:
     return found
 
 
-def name_of(candidate: Candidate, prepared: Prepared) -> str:
+def name_of(candidate: CandidateModel, prepared: Prepared) -> str:
     """The name in this task."""
     if candidate.key == "logistic" and prepared.task != "two classes":
         return "Softmax regression"
     return candidate.name
 
 
-def note_of_sample(candidate: Candidate, n: int) -> str:
+def note_of_sample(candidate: CandidateModel, n: int) -> str:
     """Which rows a candidate is given, where it is not all of them."""
     if candidate.most_rows is None or n <= candidate.most_rows:
         return ""

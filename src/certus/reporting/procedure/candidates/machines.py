@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...text.format import number
-from ..prepared import Prepared
-from .candidate import Parameter
-from .encoding import Encoded
+from ....text.format import number
+from ...prepared import Prepared
+from ..encoding import Encoded
+from .base import Parameter
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -27,7 +27,7 @@ SECONDS_OF_CUBE = 1.4e-11  # a fit of 1,000 rows takes 14 ms
 
 
 @dataclass(frozen=True)
-class KernelMachine:
+class LeastSquaresMachine:
     """LS-SVM: of classes, or regression."""
 
     key: str = "ls-svm"
@@ -48,7 +48,7 @@ class KernelMachine:
     def model(
         self, train: Encoded, parameter: Parameter, labels: tuple[object, ...]
     ) -> "BaseEstimator":
-        from ...svm import LSSVC, LSSVR
+        from ....svm import LSSVC, LSSVR
 
         C, gamma = parameter
         of_task = LSSVR if train.task == "numbers" else LSSVC
@@ -62,7 +62,7 @@ class KernelMachine:
 
 
 @dataclass(frozen=True)
-class DensityMachine:
+class DensityWeightedMachine:
     """LS-SVM for classes of unequal size: rows are weighted by density."""
 
     key: str = "density-ls-svm"
@@ -80,14 +80,14 @@ class DensityMachine:
     def scores(self, train: Encoded, B: np.ndarray, grid: tuple[Parameter, ...]) -> np.ndarray:
         """Scores of LS-SVM with the weights ω, which are computed once for all parameters."""
         weighted = replace(train, s=_density_and_class_weights(train))
-        machine = KernelMachine()
+        machine = LeastSquaresMachine()
         models = [machine.model(weighted, parameter, ()) for parameter in grid]
         return _scores(models, weighted, B)
 
     def model(
         self, train: Encoded, parameter: Parameter, labels: tuple[object, ...]
     ) -> "BaseEstimator":
-        from ...svm import DensityWeightedLSSVC
+        from ....svm import DensityWeightedLSSVC
 
         C, gamma = parameter
         k = _n_neighbors(train)
@@ -97,7 +97,7 @@ class DensityMachine:
         return _words(parameter)
 
     def cost(self, n: int, m: int, n_outputs: int) -> float:
-        return 0.02 + KernelMachine().cost(n, m, n_outputs)
+        return 0.02 + LeastSquaresMachine().cost(n, m, n_outputs)
 
 
 def _n_neighbors(train: Encoded) -> int:
@@ -106,7 +106,7 @@ def _n_neighbors(train: Encoded) -> int:
 
 def _density_and_class_weights(train: Encoded) -> np.ndarray:
     """ω = d² s c, as ``DensityWeightedLSSVC`` has it with balanced classes."""
-    from ...svm import density_weights
+    from ....svm import density_weights
 
     s = np.ones(len(train.A)) if train.s is None else train.s
     total = np.bincount(train.target, weights=s)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...text.format import number
-from ..prepared import Prepared
-from .candidate import Parameter
-from .encoding import Encoded
+from ....text.format import number
+from ...prepared import Prepared
+from ..encoding import Encoded
+from .base import Parameter
 from .shares import among_all
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ SECONDS_OF_PRODUCT = 3e-10  # of one multiplication in a Newton step
 
 
 @dataclass(frozen=True)
-class Logistic:
+class LogisticCandidate:
     """Logistic regression with a squared penalty; of more classes, softmax."""
 
     key: str = "logistic"
@@ -50,7 +50,7 @@ class Logistic:
     def model(
         self, train: Encoded, parameter: Parameter, labels: tuple[object, ...]
     ) -> "BaseEstimator":
-        from ...linear_model import LogisticRegression
+        from ....linear_model import LogisticRegression
 
         return LogisticRegression(C=parameter[0])
 
@@ -84,7 +84,7 @@ class SparseLogistic:
     def model(
         self, train: Encoded, parameter: Parameter, labels: tuple[object, ...]
     ) -> "BaseEstimator":
-        from ...linear_model import LogisticRegression
+        from ....linear_model import LogisticRegression
 
         return LogisticRegression(C=_C_of(train, parameter[0]), l1_ratio=1.0)
 
@@ -92,7 +92,7 @@ class SparseLogistic:
         return f"penalty {number(100 * parameter[0], 3)} % of the one that leaves no column"
 
     def cost(self, n: int, m: int, n_outputs: int) -> float:
-        return 1.5 * Logistic().cost(n, m, n_outputs)
+        return 1.5 * LogisticCandidate().cost(n, m, n_outputs)
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Ordinal:
         return tuple((1 / C,) for C in CS)
 
     def scores(self, train: Encoded, B: np.ndarray, grid: tuple[Parameter, ...]) -> np.ndarray:
-        from ...linear_model import OrdinalRegression
+        from ....linear_model import OrdinalRegression
 
         found = []
         for (alpha,) in grid:
@@ -123,15 +123,15 @@ class Ordinal:
     def model(
         self, train: Encoded, parameter: Parameter, labels: tuple[object, ...]
     ) -> "BaseEstimator":
-        from ...linear_model import OrdinalRegression
+        from ....linear_model import OrdinalRegression
 
-        return OrdinalRegression(categories=list(labels), alpha=parameter[0])
+        return OrdinalRegression(categories=np.array(labels), alpha=parameter[0])
 
     def words(self, parameter: Parameter) -> str:
         return f"penalty {number(parameter[0], 3)} on standardised columns"
 
     def cost(self, n: int, m: int, n_outputs: int) -> float:
-        return 2 * Logistic().cost(n, m, 1)
+        return 2 * LogisticCandidate().cost(n, m, 1)
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class RidgeRegression:
     def model(
         self, train: Encoded, parameter: Parameter, labels: tuple[object, ...]
     ) -> "BaseEstimator":
-        from ...linear_model import Ridge
+        from ....linear_model import Ridge
 
         return Ridge(alpha=parameter[0] * _total(train))
 
@@ -191,7 +191,7 @@ class LassoRegression:
     def model(
         self, train: Encoded, parameter: Parameter, labels: tuple[object, ...]
     ) -> "BaseEstimator":
-        from ...linear_model import Lasso
+        from ....linear_model import Lasso
 
         largest = _largest_slope(train, train.target) / _total(train)
         return Lasso(alpha=max(parameter[0] * largest, np.finfo(float).tiny))
@@ -208,7 +208,7 @@ class LassoRegression:
 
 def _scores_on_path(train: Encoded, B: np.ndarray, Cs: np.ndarray, l1_ratio: float) -> np.ndarray:
     """Scores of B with each C, from one path of warm starts."""
-    from ...linear_model import LogisticRegressionCV
+    from ....linear_model import LogisticRegressionCV
 
     n = len(train.A)
     fold = [(np.arange(n), np.array([0]))]  # scores of the fold are not used
@@ -217,8 +217,9 @@ def _scores_on_path(train: Encoded, B: np.ndarray, Cs: np.ndarray, l1_ratio: flo
         Cs=Cs[order], l1_ratios=[l1_ratio], cv=fold, scoring=_no_score, refit=False,
         use_legacy_attributes=False,
     ).fit(train.A, train.target, train.s)  # fmt: skip
-    coefs = np.empty((len(Cs), *path.coefs_paths_.shape[3:]))  # (Cs, classes or 1, m + 1)
-    coefs[order] = path.coefs_paths_[0, 0]
+    of_path = np.asarray(path.coefs_paths_)[0, 0]  # (Cs, classes or 1, m + 1)
+    coefs = np.empty_like(of_path)
+    coefs[order] = of_path
     z = np.einsum("nm,ckm->cnk", B, coefs[:, :, :-1]) + coefs[:, None, :, -1]
     if train.n_outputs == 1:
         return z

@@ -64,8 +64,8 @@ def test_no_entry_of_a_proof_is_lost(model, monkeypatch):
     monkeypatch.setattr(proving, "checked", heard)
     y = TARGETS[model]
     certificate = certus.verify(model.fit(X, y), X, y)
-    told = {name for name, value in results[-1].items() if value is not None}
-    lost = told - names_in(certificate._finding) - ELSEWHERE - INTERNAL
+    reported = {name for name, value in results[-1].items() if value is not None}
+    lost = reported - names_in(certificate._finding) - ELSEWHERE - INTERNAL
     assert not lost
     for name in ("objective", "bound", "gap", "residual"):
         assert_array_equal(getattr(certificate, name), results[-1][name])

@@ -257,13 +257,13 @@ def test_an_early_stop_is_caught_with_its_cause():
     X = X * [1, 1e4, 1, 1] + [0, 0, 500, 0]
     frame = pd.DataFrame(X, columns=["age", "income", "year", "dose"])
     text = refused(quietly(peers.LogisticRegression(max_iter=5), frame, y), frame, y).explain()
-    said = {line[:15].strip(): line[15:] for line in text.splitlines()[1:]}
+    sections = {line[:15].strip(): line[15:] for line in text.splitlines()[1:]}
     assert text.startswith("[!!] NOT OPTIMAL   sklearn.linear_model.LogisticRegression, 150 rows")
-    assert said["Minimised"] == "Σ log(1 + exp(−yᵢ(xᵢᵀw + b))) + ½‖w‖²"
-    assert "column scales differ by 1e4" in said["Likely cause"]
-    assert "'year' lies far from 0 (mean 5" in said["Likely cause"]
-    assert "it stopped at max_iter=5" in said["Likely cause"]
-    assert said["What to do"] == (
+    assert sections["Minimised"] == "Σ log(1 + exp(−yᵢ(xᵢᵀw + b))) + ½‖w‖²"
+    assert "column scales differ by 1e4" in sections["Likely cause"]
+    assert "'year' lies far from 0 (mean 5" in sections["Likely cause"]
+    assert "it stopped at max_iter=5" in sections["Likely cause"]
+    assert sections["What to do"] == (
         "standardise first, raise max_iter, lower tol (it was 0.0001), or use "
         "certus.linear_model.LogisticRegression"
     )
@@ -406,16 +406,16 @@ def test_sgd_comes_near_the_optimum_and_is_told_so():
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("how", "message"),
     [
         ({"loss": "modified_huber"}, r"SGDClassifier\(loss='modified_huber'\) cannot be audited"),
         ({"loss": "hinge", "penalty": None}, "without a penalty no bound is known"),
         ({"early_stopping": True}, "fits on a part of the rows only"),
     ],
 )
-def test_what_sgd_makes_no_claim_about_is_refused(how, said):
+def test_what_sgd_makes_no_claim_about_is_refused(how, message):
     X, y = classes(3)
-    with pytest.raises(CannotVerifyError, match=said):
+    with pytest.raises(CannotVerifyError, match=message):
         certus.verify(quietly(sgd(**how), X, y), X, y)
 
 

@@ -140,10 +140,10 @@ def test_the_objectives_shown_are_those_of_plain_numpy(row, shown):
     plain = next((kinds[kind] for kind in kinds if kind in row.model), plain_squares)
     for fit in filter(None, (shown[row.name].ours, shown[row.name].theirs)):
         truth = plain(X, y, **fit.certificate.parameters)
-        told = fit.certificate.objective
+        certified = fit.certificate.objective
         if plain is wrong_pairs:  # which merges follow from a wrong one is not counted alike
-            truth, told = truth > 0, told > 0
-        assert told == pytest.approx(truth, rel=1e-6)
+            truth, certified = truth > 0, certified > 0
+        assert certified == pytest.approx(truth, rel=1e-6)
 
 
 def plain_firth(X, y, w, b, **_):
@@ -339,7 +339,7 @@ def test_help_is_no_error(capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["dmeo"], "No command 'dmeo'. Did you mean 'demo'?"),
         (
@@ -350,11 +350,11 @@ def test_help_is_no_error(capsys):
         (["demo", "--colour"], "unrecognized arguments: --colour"),
     ],
 )
-def test_a_typo_is_named_with_what_was_meant(capsys, arguments, said):
+def test_a_typo_is_named_with_what_was_meant(capsys, arguments, message):
     assert main(arguments) == 2
-    told = capsys.readouterr()
-    assert said in told.err
-    assert told.out == ""
+    printed = capsys.readouterr()
+    assert message in printed.err
+    assert printed.out == ""
 
 
 def test_ctrl_c_is_no_traceback(monkeypatch):

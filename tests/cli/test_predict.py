@@ -87,7 +87,7 @@ def test_a_value_that_is_missing_in_every_row_is_filled_as_in_the_fit(certus, mo
 
 
 @pytest.mark.parametrize(
-    ("header", "row", "said"),
+    ("header", "row", "messages"),
     [
         (
             ["agee", "dose", "city"],
@@ -109,11 +109,13 @@ def test_a_value_that_is_missing_in_every_row_is_filled_as_in_the_fit(certus, mo
         ),
     ],
 )
-def test_columns_that_do_not_match_are_refused_and_named(certus, model, folder, header, row, said):
+def test_columns_that_do_not_match_are_refused_and_named(
+    certus, model, folder, header, row, messages
+):
     write_csv(folder / "new.csv", header, [row])
     ran = certus("predict", model, "new.csv")
     assert (ran.code, ran.out) == (3, "")
-    assert all(text in ran.err for text in said), ran.err
+    assert all(text in ran.err for text in messages), ran.err
 
 
 def test_by_name_extra_and_reordered_columns_are_noted(certus, model, folder):

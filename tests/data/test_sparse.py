@@ -373,12 +373,12 @@ def test_bad_entries_are_named():
     X, y = problem(1)
     X = X.tolil()
     X[4, 2], X[17, 2], X[3, 5] = np.nan, np.nan, np.inf
-    said = (
+    message = (
         r"column 2 of X has 2 missing values \(NaN; rows 4, 17\); column 5 of X has 1 infinite "
         r"value \(inf; row 3\): impute them or drop the rows"
     )
     for layout in ("csr", "csc"):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             Ridge().fit(X.asformat(layout), y)
     model = Ridge().fit(problem(1)[0], y)
     with pytest.raises(ValueError, match="column 2 of X has 2 missing"):

@@ -382,9 +382,9 @@ def test_how_a_column_repeats_others_is_said(columns, text):
     X = np.column_stack(columns(a, b, c))
     with pytest.warns(AliasWarning) as caught:
         model = LinearRegression().fit(X, a + b)
-    said = str(caught[0].message)
-    assert said.startswith(f"1 of {X.shape[1]} columns repeats others: {text}. Predictions are")
-    assert f"Drop column {X.shape[1] - 1} for unique ones." in said
+    warned = str(caught[0].message)
+    assert warned.startswith(f"1 of {X.shape[1]} columns repeats others: {text}. Predictions are")
+    assert f"Drop column {X.shape[1] - 1} for unique ones." in warned
     assert model.certificate_.certified
     np.testing.assert_array_equal(model.aliased_, [X.shape[1] - 1])
 

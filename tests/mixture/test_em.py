@@ -276,17 +276,17 @@ def test_bic_counts_free_numbers(which):
 
 
 @pytest.mark.parametrize(
-    ("which", "value", "said"),
+    ("which", "value", "message"),
     [
         (0, 2.0, r"column 1 of X holds 2 \(row 3\): BernoulliMixture needs numbers from 0 to 1"),
         (1, -1.0, r"Negative values in data: column 1 of X holds -1 \(row 3\)"),
         (2, np.nan, r"column 1 of X has 1 missing value \(NaN; row 3\)"),
     ],
 )
-def test_what_cannot_be_counted_is_named(which, value, said):
+def test_what_cannot_be_counted_is_named(which, value, message):
     X = counts()[which]
     X[3, 1] = value
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         CLASSES[which](2).fit(X)
 
 

@@ -354,12 +354,12 @@ VERDICTS = [  # what silhouette, gap and stability say ("": not requested), k, t
 @pytest.mark.parametrize(("silhouette", "gap", "stable", "k", "words"), VERDICTS)
 def test_the_verdict_is_what_most_say_and_names_who_differs(silhouette, gap, stable, k, words):
     each = {"silhouette": silhouette, "gap": gap, "stability": stable}
-    says = {
+    answers = {
         name: _n_clusters_verdict.MethodAnswer(message, "it knows why")
         for name, message in each.items()
         if message != ""
     }
-    assert _n_clusters_verdict.verdict(says) == (k, words)
+    assert _n_clusters_verdict.verdict(answers) == (k, words)
 
 
 def test_a_silhouette_within_what_noise_reaches_is_none():

@@ -181,11 +181,11 @@ VERDICTS = [  # what silhouette, gap, stability and bic say, k, the words
 @pytest.mark.parametrize(("silhouette", "gap", "stable", "bic", "k", "words"), VERDICTS)
 def test_of_four_methods_three_must_see_structure(silhouette, gap, stable, bic, k, words):
     each = {"silhouette": silhouette, "gap": gap, "stability": stable, "bic": bic}
-    says = {
+    answers = {
         name: _n_clusters_verdict.MethodAnswer(message, "it knows why")
         for name, message in each.items()
     }
-    assert _n_clusters_verdict.verdict(says) == (k, words)
+    assert _n_clusters_verdict.verdict(answers) == (k, words)
 
 
 # --- together with the other methods --------------------------------------------------------------

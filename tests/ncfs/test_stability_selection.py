@@ -307,7 +307,7 @@ def test_sparse_rows_and_frames_are_drawn_from():
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("how", "message"),
     [
         ({"n_resamples": 1}, "n_resamples=1: give at least 2"),
         ({"n_resamples": 0}, "n_resamples=0: give a whole number above 0"),
@@ -324,8 +324,8 @@ def test_sparse_rows_and_frames_are_drawn_from():
     ],
     ids=str,
 )
-def test_what_cannot_be_is_refused(how, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_cannot_be_is_refused(how, message):
+    with pytest.raises(ValueError, match=message):
         stability_selection(Farthest(), *relevant(0), **how)
 
 
@@ -408,8 +408,8 @@ def test_warnings_of_resamples_are_told_together():
         warnings.simplefilter("error")
         found = stability_selection(NCFSClassifier(50.0), X, y, n_resamples=4, random_state=0)
     assert not found.support.any()
-    told = found.notes[-1]
-    assert told.startswith("4 warnings in 4 fits, first DegenerateWarning: All weights are 0")
+    note = found.notes[-1]
+    assert note.startswith("4 warnings in 4 fits, first DegenerateWarning: All weights are 0")
 
 
 # --- what people see ------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from certus.exceptions import CertificateError  # noqa: E402
 from certus.linear_model import LinearRegression, PenalizedRegressor, Ridge  # noqa: E402
 from certus.penalties import L2  # noqa: E402
 from certus.plotting import ConvergenceDisplay  # noqa: E402
-from certus.plotting import style as look  # noqa: E402
+from certus.plotting import style as style_module  # noqa: E402
 from certus.runtime.progress import TracePoint  # noqa: E402
 from certus.solvers import LBFGS, SAGA  # noqa: E402
 from tests.contract.problems import regression  # noqa: E402
@@ -217,16 +217,16 @@ def luminance(colour):
 
 
 def test_no_meaning_rests_on_colour_alone():
-    count = len(look.COLOURS)
-    for values in (look.COLOURS, look.LINES, look.MARKERS):
+    count = len(style_module.COLOURS)
+    for values in (style_module.COLOURS, style_module.LINES, style_module.MARKERS):
         assert len(set(map(str, values))) == count
     # what stands beside each other most often can be told apart on grey paper by its colour too
-    first = [luminance(colour) for colour in look.COLOURS[:4]]
+    first = [luminance(colour) for colour in style_module.COLOURS[:4]]
     assert min(abs(a - b) for i, a in enumerate(first) for b in first[:i]) > 0.03
 
 
 def test_curves_are_visible_on_white():
-    for colour in look.COLOURS:
+    for colour in style_module.COLOURS:
         assert 1.05 / (luminance(colour) + 0.05) > 2
 
 
@@ -265,7 +265,7 @@ def test_the_persons_own_settings_are_untouched():
     before = dict(matplotlib.rcParams)
     ConvergenceDisplay(TRACE).plot()
     assert dict(matplotlib.rcParams) == before
-    with pytest.raises(ZeroDivisionError), look.style():
+    with pytest.raises(ZeroDivisionError), style_module.style():
         1 / 0
     assert dict(matplotlib.rcParams) == before
 
@@ -279,13 +279,13 @@ def output_of(program):
 
 
 def test_without_matplotlib_an_error_names_the_extra():
-    told = output_of(
+    output = output_of(
         "import sys; sys.modules['matplotlib'] = None\n"
         "from certus.plotting import ConvergenceDisplay\n"
         "try: ConvergenceDisplay([(0, 0.0, 1.0, 0.0)]).plot()\n"
         "except ImportError as error: print(error)"
     )
-    assert 'pip install "certus[plot]"' in told
+    assert 'pip install "certus[plot]"' in output
 
 
 def test_importing_the_pictures_does_not_import_matplotlib():

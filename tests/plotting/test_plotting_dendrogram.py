@@ -108,8 +108,8 @@ def test_numbers_beside_clusters_are_their_labels():
     tree = tree_of(20, "ward")
     labels = tree.cut(3)
     display = tree.plot(n_clusters=3)
-    told = {text.get_text() for text in display.ax_.texts}
-    assert told == {"0", "1", "2"}
+    names = {text.get_text() for text in display.ax_.texts}
+    assert names == {"0", "1", "2"}
     for label, place, _, _ in display.drawing_.tops:
         leaves = np.flatnonzero(labels[tree.order] == label)
         assert leaves.min() <= place <= leaves.max()
@@ -150,8 +150,8 @@ def test_branches_say_how_many_rows_they_hold_and_end_at_their_own_height():
     assert len(paths(display)) == 5
     np.testing.assert_array_equal(paths(display)[:, 1, 1], tree.heights[-5:])
     sizes = np.bincount(tree.cut(6))
-    told = [int(text[1:-1]) if text[0] == "(" else 1 for text in labels_of(display)]
-    assert sorted(told) == sorted(sizes)
+    counts = [int(text[1:-1]) if text[0] == "(" else 1 for text in labels_of(display)]
+    assert sorted(counts) == sorted(sizes)
     branches = display.drawing_.nodes[display.drawing_.nodes >= 50]
     assert len(display.branches_.get_paths()) == len(branches)
     ends = {h for path in paths(display) for h in (path[0, 1], path[3, 1])}
@@ -240,9 +240,9 @@ def test_text_in_svg_is_escaped_and_legible():
     tree = Tree([[0, 1, 1.0, 2]], names=["<script>alert(1)</script>", 'a & "b"'])
     text = DendrogramDisplay(tree).to_svg()
     assert "<script" not in text
-    told = [t.text for t in ET.fromstring(text).iter(f"{SVG}text")]
-    assert "<script>alert(1)</script>" in told
-    assert 'a & "b"' in told
+    texts = [t.text for t in ET.fromstring(text).iter(f"{SVG}text")]
+    assert "<script>alert(1)</script>" in texts
+    assert 'a & "b"' in texts
     assert all(float(size) >= 5 for size in re.findall(r'font-size="([\d.]+)"', text))
 
 
@@ -301,7 +301,7 @@ def test_leaves_of_several_rows_are_drawn_and_cut():
 
 
 @pytest.mark.parametrize(
-    ("how", "error", "said"),
+    ("how", "error", "message"),
     [
         ({"orientation": "up"}, ValueError,
          "orientation='up': give one of 'top', 'bottom', 'left', 'right'"),
@@ -309,10 +309,10 @@ def test_leaves_of_several_rows_are_drawn_and_cut():
         ({"labels": ["a"]}, ValueError, "1 labels were given for 10 leaves"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_drawn_is_named(how, error, said):
+def test_what_cannot_be_drawn_is_named(how, error, message):
     with pytest.raises(error) as raised:
         tree_of(10).plot(**how)
-    assert str(raised.value) == said
+    assert str(raised.value) == message
 
 
 def test_a_bare_matrix_is_told_to_become_a_tree():

@@ -160,11 +160,11 @@ class ConvergenceDisplay:
             display.figure_, display.ax_ = _axes(plt, ax)
             for i, (name, trace) in enumerate(traces.items()):
                 excess = [max(sign * float(point[2]) - best, floor) for point in trace]
-                look = curve(i, len(trace))
+                marks = curve(i, len(trace))
                 if len(trace) == 1:
                     marker = MARKERS[i % len(MARKERS)]
-                    look |= {"linestyle": "none", "marker": marker, "markersize": 9}
-                (line,) = display.ax_.plot(along[name], excess, label=name, **look)
+                    marks |= {"linestyle": "none", "marker": marker, "markersize": 9}
+                (line,) = display.ax_.plot(along[name], excess, label=name, **marks)
                 display.lines_[name] = line
             what = "objective − best possible, at most" if sign > 0 else "largest found − objective"
             display.ax_.set(xlabel=X_LABEL[x], ylabel=what, yscale="log")

@@ -63,7 +63,7 @@ def style() -> Iterator[ModuleType]:
 def curve(i: int, points: int = 0) -> dict[str, Any]:
     """Style of the i-th curve; with ``points``, about ten of them are marked."""
     k = i % len(COLOURS)
-    look = {"color": COLOURS[k], "linestyle": LINES[k]}
+    line_style = {"color": COLOURS[k], "linestyle": LINES[k]}
     if points:
-        look |= {"marker": MARKERS[k], "markevery": max(1, points // 10)}
-    return look
+        line_style |= {"marker": MARKERS[k], "markevery": max(1, points // 10)}
+    return line_style

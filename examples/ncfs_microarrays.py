@@ -22,7 +22,7 @@ from certus.neighbors import KNeighborsClassifier
 ALPHAS = 3.0, 1.0, 0.3, 0.1, 0.03  # to choose from
 
 
-def neighbours(X, y, new, k):
+def neighbors(X, y, new, k):
     """What the k nearest rows say, by L1; without a column, the most frequent class."""
     if X.shape[1] == 0:
         labels, counts = np.unique(y, return_counts=True)
@@ -53,7 +53,7 @@ def study(X, y, alphas, k=3, folds=10, repeats=10):
                 model = fitted(X[train], y[train], alpha)
                 columns = model.get_support()
                 Z = (X[:, columns] - model.shift_[columns]) / model.scale_[columns]
-            predicted = neighbours(Z[train], y[train], Z[test], k)
+            predicted = neighbors(Z[train], y[train], Z[test], k)
             right[alpha][test] += (predicted == y[test]) / repeats
             selected[alpha].append(int(columns.sum()))
     return right, selected

@@ -210,8 +210,8 @@ def test_compiled_and_plain_sums_agree_through_gram(monkeypatch):
     monkeypatch.setattr(sparse_sums, "KERNEL_ENTRIES", 0)
     compiled = sparse_sums.sparse_gram(rows, True)
     same(compiled.G, found.G, 1e-13)
-    centred = X.toarray() - np.average(X.toarray(), axis=0, weights=rows.s)
-    same(found.G, centred.T @ (rows.s[:, None] * centred), 1e-12)
+    centered = X.toarray() - np.average(X.toarray(), axis=0, weights=rows.s)
+    same(found.G, centered.T @ (rows.s[:, None] * centered), 1e-12)
 
 
 # --- certificates ---------------------------------------------------------------------------------

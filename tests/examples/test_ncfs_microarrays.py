@@ -61,7 +61,7 @@ def test_classes_drawn_at_random_are_not_predicted(example):
 
 def test_nothing_selected_is_the_most_frequent_class(example):
     y = np.array(["u", "v", "v"])
-    assert example.neighbours(np.zeros((3, 0)), y, np.zeros((2, 0)), 1).tolist() == ["v", "v"]
+    assert example.neighbors(np.zeros((3, 0)), y, np.zeros((2, 0)), 1).tolist() == ["v", "v"]
 
 
 @pytest.mark.parametrize(("hits", "n"), [(50, 72), (3, 62), (20, 20)])

@@ -112,7 +112,7 @@ def test_a_parametrization_starts_at_its_theta(name):
 def test_the_maximiser_has_no_slope_left(name):
     """The gradient of Σ s r log πp + log prior is 0, with the r of the statistics."""
     family, theta = FAMILIES[name]
-    best = family.maximise(family.evaluate(theta).statistics, theta)
+    best = family.maximize(family.evaluate(theta).statistics, theta)
     parametrization = family.parametrization(best)
     slope = parametrization.slope(parametrization.start, best, family.evaluate(theta).statistics)
     assert np.abs(slope).max() <= 1e-9 * family.mass

@@ -135,7 +135,7 @@ def test_steps_in_the_wrong_order_lower_the_likelihood():
         before = log_likelihood(X, pi, theta)
         new = responsibilities(X, pi, theta)
         sums = theta.moments(X, old)
-        pi, theta, old = sums.n / sums.n.sum(), theta.maximised(sums, prior), new
+        pi, theta, old = sums.n / sums.n.sum(), theta.maximized(sums, prior), new
         fell |= log_likelihood(X, pi, theta) < before - 1e-6
     assert fell
 

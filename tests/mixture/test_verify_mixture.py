@@ -48,7 +48,7 @@ def test_a_finished_fit_is_a_local_optimum(shape, kind):
     model = fitted(given, covariance_type=shape, tol=1e-9 if kind is float else 1e-7)
     c = certus.verify(model, given, tol=1e-6 if kind is float else 1e-5)
     assert (c.status, c.kind, c.certified) == ("local optimum", "local", True), c.explain()
-    assert (c.bound, c.gap, c.maximised) == (None, np.inf, True)
+    assert (c.bound, c.gap, c.maximized) == (None, np.inf, True)
     pi, means, C = (
         np.asarray(a, dtype=float) for a in (model.weights_, model.means_, model.covariances_)
     )

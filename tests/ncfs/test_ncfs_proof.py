@@ -390,7 +390,7 @@ def test_a_column_that_is_barely_worth_its_weight_is_found_by_rough_sums(monkeyp
         requested.clear()
         alpha = g.max() / (1 + below)
         found = _sums.slopes(
-            data(X, codes), _neighbours(X, codes, W), alpha, _sums.GainSums(120, 120, 0), alpha
+            data(X, codes), _neighbors(X, codes, W), alpha, _sums.GainSums(120, 120, 0), alpha
         )
         value, violated, _ = found
         assert requested == [1, 1]  # the one with weight; the one that float32 leaves undecided
@@ -401,12 +401,12 @@ def test_a_column_that_is_barely_worth_its_weight_is_found_by_rough_sums(monkeyp
     assert (violated[far] == 0).all()
 
 
-def _neighbours(X, codes, W):
+def _neighbors(X, codes, W):
     rows = ncfs.ScaledRows.of(data(X, codes), None, None)
     G = _sums.ClassGains(codes, np.eye(2))
-    neighbours = _sums.SoftNeighbours(rows, W, np.ones(len(X)), G, 1.0, "manhattan")
-    neighbours.evaluate(data(X, codes))
-    return neighbours
+    neighbors = _sums.SoftNeighbors(rows, W, np.ones(len(X)), G, 1.0, "manhattan")
+    neighbors.evaluate(data(X, codes))
+    return neighbors
 
 
 def test_rough_sums_lose_no_more_than_is_allowed_for(monkeypatch):
@@ -504,7 +504,7 @@ def test_without_a_penalty_slopes_are_measured_by_the_largest_there_can_be(metri
     R = np.ptp(X, axis=0).max()
     size = {"manhattan": R, "sqeuclidean": R**2, "euclidean": R / 2, "phi_s": 1 / 5}[metric]
     assert found["unit"] == pytest.approx(s.sum() / (2 * 0.5) * size)
-    assert not found["penalised"]
+    assert not found["penalized"]
     twice = check(X, codes, W, 0.5, 0.0, metric, 2 * s)
     assert twice["residual"] == pytest.approx(found["residual"])  # of shares, not of sums
 

@@ -84,7 +84,7 @@ def test_a_fit_is_a_local_optimum_for_who_has_the_rows(case, weighted, kind):
     model, X, y = fitted(case, s, kind=kind)
     c = certus.verify(model, X, y, s)
     assert (c.status, c.kind, c.certified) == ("local optimum", "local", True), c.explain()
-    assert (c.bound, c.gap, c.maximised) == (None, np.inf, True)
+    assert (c.bound, c.gap, c.maximized) == (None, np.inf, True)
     assert c.residual <= 1e-6
     assert c.objective == model.certificate_.objective
     assert c.objective == pytest.approx(model.objective_, rel=1e-9)

@@ -209,25 +209,25 @@ def test_fits_of_different_problems_are_not_compared(data):
 # --- the look -------------------------------------------------------------------------------------
 
 
-def luminance(colour):
+def luminance(color):
     """WCAG's relative luminance."""
-    c = np.array(to_rgb(colour))
+    c = np.array(to_rgb(color))
     linear = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
     return linear @ [0.2126, 0.7152, 0.0722]
 
 
 def test_no_meaning_rests_on_colour_alone():
-    count = len(style_module.COLOURS)
-    for values in (style_module.COLOURS, style_module.LINES, style_module.MARKERS):
+    count = len(style_module.COLORS)
+    for values in (style_module.COLORS, style_module.LINES, style_module.MARKERS):
         assert len(set(map(str, values))) == count
     # what stands beside each other most often can be told apart on grey paper by its colour too
-    first = [luminance(colour) for colour in style_module.COLOURS[:4]]
+    first = [luminance(color) for color in style_module.COLORS[:4]]
     assert min(abs(a - b) for i, a in enumerate(first) for b in first[:i]) > 0.03
 
 
 def test_curves_are_visible_on_white():
-    for colour in style_module.COLOURS:
-        assert 1.05 / (luminance(colour) + 0.05) > 2
+    for color in style_module.COLORS:
+        assert 1.05 / (luminance(color) + 0.05) > 2
 
 
 def test_two_curves_differ_in_style_and_marker():

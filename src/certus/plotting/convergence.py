@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..exceptions import CertificateError
 from ..text.format import listed, small
-from .style import COLOURS, MARKERS, curve, style
+from .style import COLORS, MARKERS, curve, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,7 +116,7 @@ class ConvergenceDisplay:
                     xs, low, label="bound: no w is lower", **curve(1, points)
                 )
                 self.gap_ = self.ax_.fill_between(
-                    xs, low, [f[i] for i, _ in known], color=COLOURS[3], alpha=0.25, linewidth=0,
+                    xs, low, [f[i] for i, _ in known], color=COLORS[3], alpha=0.25, linewidth=0,
                     label=f"gap: {small(max(0.0, f[-1] - low[-1]))} at the end",
                 )  # fmt: skip
                 _keep_first_bounds_from_flattening_the_rest(self.ax_, f)
@@ -145,7 +145,7 @@ class ConvergenceDisplay:
         certificates = {name: model.certificate_ for name, model in models.items()}
         _require_one_problem(certificates)
         bounds = [c.bound for c in certificates.values() if c.bound is not None]
-        sign = -1 if any(c.maximised for c in certificates.values()) else 1
+        sign = -1 if any(c.maximized for c in certificates.values()) else 1
         least = min(sign * c.objective for c in certificates.values())
         best = min(max(bounds, default=least), least)
         floor = max(1e-16 * abs(best), 1e-300)  # nothing smaller can be drawn or known

@@ -234,7 +234,7 @@ def test_lbfgs_searches_as_it_is_told():
         (lambda: SAGA(order="x"), "order='x': give one of 'shuffle', 'random'"),
         (lambda: Fixed(0), "step=0: give a finite number above 0"),
         (lambda: Lipschitz(-2), "share=-2: give a finite number above 0"),
-        (lambda: Backtracking(sufficient_decrease=1), "decrease=1: give a number from 0 to below 1"),
+        (lambda: Backtracking(sufficient_decrease=1), "=1: give a number from 0 to below 1"),
         (lambda: Backtracking(shrink=0), "shrink=0.0: give a finite number above 0"),
         (lambda: Wolfe(0.5, 0.5), "curvature=0.5: give sufficient_decrease < curvature"),
     ],

@@ -166,7 +166,7 @@ def test_before_the_first_fold_of_a_ridge_nothing_is_kept(interrupted, numbers):
 def test_of_a_grid_the_model_of_the_best_pair_is_kept(interrupted, classes, Cs, threads):
     X, y = classes
     model = LSSVCCV(Cs=Cs, gammas=4)
-    scoring = "certus.solvers.lssvm.grid"
+    scoring = "certus.solvers.lssvm.grid_search"
     notes = interrupted(
         model, classes, scoring, "left_out_scores" if Cs == 6 else "solve", 8, threads
     )
@@ -187,7 +187,7 @@ def test_of_a_grid_the_model_of_the_best_pair_is_kept(interrupted, classes, Cs, 
 def test_before_the_first_pair_of_a_grid_nothing_is_kept(interrupted, classes):
     model = LSSVCCV(Cs=6, gammas=2)
     before = dict(vars(model))
-    where = "certus.solvers.lssvm.grid"
+    where = "certus.solvers.lssvm.grid_search"
     assert interrupted(model, classes, where, "left_out_scores", 0) == ""
     assert vars(model) == before
 
@@ -231,7 +231,7 @@ def test_an_old_model_is_replaced_whole(interrupted, classes):
     X, y = classes
     model = LSSVCCV(Cs=6, gammas=2).fit(X, y)
     before = model.certificate_
-    interrupted(model, (X[::2], y[::2]), "certus.solvers.lssvm.grid", "left_out_scores", 3)
+    interrupted(model, (X[::2], y[::2]), "certus.solvers.lssvm.grid_search", "left_out_scores", 3)
     assert model.certificate_ is not before
     assert model.certificate_.shape == (45, 4)
     assert len(model.X_fit_) == 45

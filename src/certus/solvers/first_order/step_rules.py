@@ -142,7 +142,8 @@ class Wolfe:
         )
         if not sufficient_decrease < curvature:
             raise ValueError(
-                f"sufficient_decrease={sufficient_decrease!r}, curvature={curvature!r}: give sufficient_decrease < curvature"
+                f"sufficient_decrease={sufficient_decrease!r}, curvature={curvature!r}: "
+                "give sufficient_decrease < curvature"
             )
 
     def find(self, line: Line) -> tuple[float, Trial] | None:

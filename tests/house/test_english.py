@@ -73,31 +73,11 @@ BRITISH_STEMS = re.compile(
     r"|centre|colour|neighbour|behaviour|favour|labour|grey|fibre|analyse|catalogue"
     r"|(label|model|cancel|travel|signal)l(ed|ing)"
 )
-AMERICAN_TOO = set(
-    [
-        "arise",
-        "columnwise",
-        "elementwise",
-        "exercise",
-        "noise",
-        "otherwise",
-        "pairwise",
-        "piecewise",
-        "precise",
-        "promise",
-        "promised",
-        "raise",
-        "raised",
-        "raises",
-        "raising",
-        "rise",
-        "rises",
-        "rowwise",
-        "supervised",
-        "unsupervised",
-        "wise",
-    ]
-)
+AMERICAN_TOO = {
+    "arise", "columnwise", "elementwise", "exercise", "noise", "otherwise", "pairwise", "piecewise",
+    "precise", "promise", "promised", "raise", "raised", "raises", "raising", "rise", "rises",
+    "rowwise", "supervised", "unsupervised", "wise",
+}  # fmt: skip
 
 # A class name has one meaning. These names occur in several modules, and mean one thing in all.
 ONE_MEANING = {

@@ -76,7 +76,7 @@ class AlphaCurveDisplay:
         self.best, self.chosen, self.score, self.baseline = best, chosen, score, baseline
 
     def plot(self, ax: "Axes | None" = None) -> "AlphaCurveDisplay":
-        """Draw.
+        """Draw scores and numbers of columns against λ.
 
         Parameters
         ----------

@@ -34,7 +34,7 @@ class ConvergenceDisplay:
     trace : sequence of TracePoint
         ``certificate_.trace``; may not be empty. A fit that does not iterate has none.
     name : str, optional
-        What the title says.
+        Title of the plot.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class ConvergenceDisplay:
         *,
         x: Along = "iterations",
     ) -> "ConvergenceDisplay":
-        """Draw.
+        """Draw objective, bound and gap.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ def _along(trace: Sequence[Any], x: str) -> list[float]:
 
 
 def _best_bounds(trace: Sequence[Any]) -> list[float | None]:
-    """A bound that held once holds for good: the largest so far."""
+    """Return the largest bound up to each step: a bound that held once holds for good."""
     best: float | None = None
     bounds: list[float | None] = []
     for point in trace:
@@ -206,7 +206,7 @@ def _best_bounds(trace: Sequence[Any]) -> list[float | None]:
 
 
 def _keep_first_bounds_from_flattening_the_rest(ax: "Axes", f: list[float]) -> None:
-    """The first bounds can be far below: show as much below the end as the objective fell."""
+    """Cut the axis off as far below the last objective as the objective fell."""
     finite = [value for value in f if math.isfinite(value)]
     fell = max(finite, default=0.0) - f[-1]
     if math.isfinite(fell) and fell > 0 and ax.get_ylim()[0] < f[-1] - fell:

@@ -74,7 +74,7 @@ class ImbalanceDisplay:
         self.report = report
 
     def plot(self, ax: "Axes | None" = None) -> "ImbalanceDisplay":
-        """Draw.
+        """Draw the measures and the curves.
 
         Parameters
         ----------

@@ -67,7 +67,7 @@ class KCurveDisplay:
         self.choice = choice
 
     def plot(self, ax: "Axes | None" = None) -> "KCurveDisplay":
-        """Draw.
+        """Draw the errors against k.
 
         Parameters
         ----------

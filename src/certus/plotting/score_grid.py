@@ -60,7 +60,7 @@ class ScoreGridDisplay:
         self.best, self.score = best, score
 
     def plot(self, ax: "Axes | None" = None) -> "ScoreGridDisplay":
-        """Draw.
+        """Draw the scores.
 
         Parameters
         ----------

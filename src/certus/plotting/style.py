@@ -42,7 +42,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def pyplot() -> ModuleType:
-    """matplotlib.pyplot, or an error that says how to get it."""
+    """Return matplotlib.pyplot, or raise an error that says how to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -54,7 +54,7 @@ def pyplot() -> ModuleType:
 
 @contextmanager
 def style() -> Iterator[ModuleType]:
-    """pyplot in the look of the house, for as long as the block lasts."""
+    """Context in which pyplot draws in the common style of all plots."""
     plt = pyplot()
     with plt.rc_context(SETTINGS):
         yield plt

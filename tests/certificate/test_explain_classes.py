@@ -108,7 +108,7 @@ def test_a_weighted_fit_says_what_weights_did_to_its_probabilities():
     assert not any("class weights" in note for note in plain.notes)
 
 
-def test_of_several_classes_the_one_that_moved_most_is_told():
+def test_of_several_classes_the_one_that_moved_most_is_reported():
     X, y = classes(1, K=3)
     model = peers.LogisticRegression(class_weight={"ash": 20.0}, **TIGHT).fit(X, y)
     assert "of 'ash'" in certus.verify(model, X, y).notes[0]

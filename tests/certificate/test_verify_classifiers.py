@@ -390,7 +390,7 @@ def test_an_sgd_without_a_penalty_is_read_as_such():
     )
 
 
-def test_sgd_comes_near_the_optimum_and_is_told_so():
+def test_sgd_comes_near_the_optimum_and_the_report_says_so():
     """The reading is right: a long averaged run is the closer the longer it is."""
     X, y = classes(3)
     runs = [quietly(sgd(average=True, max_iter=m), X, y) for m in (3, 30, 1000)]
@@ -451,7 +451,7 @@ def test_a_positive_ridge_and_a_ridge_of_folds_are_accepted():
     certified(peers.RidgeClassifierCV(cv=3, class_weight="balanced").fit(X, y), X, y)
 
 
-def test_a_bad_ridge_is_told_of_no_class_that_does_not_exist():
+def test_the_report_of_a_bad_ridge_names_no_class_that_does_not_exist():
     X, y = classes(4)
     model = peers.RidgeClassifier().fit(X, y)
     model.coef_ = model.coef_ * 1.1

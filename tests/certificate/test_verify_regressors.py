@@ -97,7 +97,7 @@ def test_several_targets_and_sparse_rows():
     )
 
 
-def test_what_is_said_of_a_good_and_of_a_bad_fit():
+def test_what_is_stated_of_a_good_and_of_a_bad_fit():
     X, y, _ = regression(4)
     model = fitted(FITS["lasso"], X, y)
     text = certified(model, X, y).explain()
@@ -225,7 +225,7 @@ def test_stochastic_gradient_descent_by_its_own_objective(loss, penalty, weighte
     assert "average=True" in text
 
 
-def test_what_of_sgd_cannot_be_audited_is_said():
+def test_what_of_sgd_cannot_be_audited_is_stated():
     X, y, _ = regression(8)
     for how, message in (
         ({"loss": "epsilon_insensitive"}, "cannot be audited"),

@@ -187,7 +187,7 @@ def test_searches_on_a_parabola():
         assert result is None or result[0] <= 1e-3, "no number is no way down"
 
 
-def test_lbfgs_searches_as_it_is_told():
+def test_lbfgs_uses_the_line_search_that_it_is_given():
     problem = problem_of("logistic", n=200)
     theta, _ = optimum(problem)
     for rule in (None, Wolfe(), Wolfe(0.3, 0.5)):

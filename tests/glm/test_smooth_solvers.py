@@ -178,7 +178,7 @@ def test_a_value_that_is_not_finite_is_an_error(solver):
             minimize(problem, SOLVERS[solver]())
 
 
-def test_lbfgs_remembers_as_much_as_it_is_told():
+def test_lbfgs_keeps_as_many_pairs_as_its_memory_allows():
     problem = problem_of("logistic", n=200, p=6)
     best = minimize(problem, Newton(), tol=1e-12)
     for memory in (1, 3, 30):

@@ -312,7 +312,7 @@ def household(seed=0, n=50):
     return frame, rng.normal(size=n) + price
 
 
-def test_aliased_columns_are_told_in_these_words():
+def test_aliased_columns_are_reported_in_these_words():
     X, y = household()
     with pytest.warns(AliasWarning) as caught:
         model = LinearRegression().fit(X, y)
@@ -376,7 +376,7 @@ def test_least_norm_where_units_differ_by_1e9():
     ],
     ids=["constant", "zero", "twice", "negated", "combination", "shifted", "units"],
 )
-def test_how_a_column_repeats_others_is_said(columns, text):
+def test_how_a_column_repeats_others_is_stated(columns, text):
     rng = np.random.default_rng(0)
     a, b, c = rng.integers(-50, 50, size=(3, 40)).astype(float)
     X = np.column_stack(columns(a, b, c))

@@ -277,7 +277,7 @@ def test_a_single_number_as_weight_counts_for_every_row(cls):
 
 
 @each_model
-def test_shapes_that_do_not_fit_are_said(cls):
+def test_shapes_that_do_not_fit_are_stated(cls):
     X, y, _ = regression(1)
     with pytest.raises(ValueError, match="X has 60 rows, y has 59"):
         cls().fit(X, y[:-1])

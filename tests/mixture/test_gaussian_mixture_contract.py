@@ -266,7 +266,7 @@ def test_fewer_rows_than_columns_are_held_and_said():
     assert np.isfinite(model.score(X))
 
 
-def test_too_few_steps_are_said():
+def test_too_few_steps_are_stated():
     with pytest.warns(NotCertifiedWarning, match="max_iter=1"):
         model = GaussianMixture(3, max_iter=1, random_state=0).fit(blobs(1, apart=1.0))
     assert not model.converged_

@@ -333,7 +333,7 @@ def test_of_a_stopped_fit_the_gain_is_known_from_below(shape, missing, epsilon, 
 
 
 @each_shape
-def test_what_is_said_besides_is_held_against_the_parameters(shape):
+def test_what_is_stated_besides_is_held_against_the_parameters(shape):
     X = drawn(16)
     pi, theta, _ = fitted(X, 2, shape)
     mean = check(X, pi, theta)["objective"] / 200

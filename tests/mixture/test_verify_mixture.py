@@ -164,7 +164,7 @@ def test_a_model_is_found_in_a_pipeline_and_knows_frames():
     assert certus.verify(fitted(frame), frame).certified
 
 
-def test_starts_are_told_where_they_are_known():
+def test_starts_are_reported_where_they_are_known():
     assert repr(certus.verify(fitted(), X)).endswith("; no useful bound; one start)")
     c = certus.verify(fitted(n_init=3), X)
     assert c._finding.restarts is None

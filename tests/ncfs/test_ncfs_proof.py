@@ -571,7 +571,7 @@ def claims_of(X, y, W, scaling, **how):
 
 
 @pytest.mark.parametrize("scaling", ["minmax", "standard", None])
-def test_every_claim_that_is_off_is_told(scaling):
+def test_every_claim_that_is_off_is_reported(scaling):
     X, codes, _, W = case(9, zeros=True)
     claims, how = claims_of(X, codes, W, scaling)
 

@@ -361,7 +361,7 @@ def test_an_error_in_a_fit_names_the_resample():
 # --- progress and Ctrl-C --------------------------------------------------------------------------
 
 
-def test_progress_is_told_after_each_resample():
+def test_progress_is_reported_after_each_resample():
     heard = []
     stability_selection(
         Farthest(), *relevant(0), n_resamples=5, on_progress=lambda *now: heard.append(now)
@@ -402,7 +402,7 @@ def test_ctrl_c_before_anything_is_known_goes_on_its_way():
         stability_selection(Farthest(), *relevant(0), on_progress=stop, threads=1)
 
 
-def test_warnings_of_resamples_are_told_together():
+def test_warnings_of_resamples_are_reported_together():
     X, y = relevant(0, n=40)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -227,7 +227,7 @@ def test_other_rows_are_recognised():
         certus.verify(NCFSClassifier(), X, y)
 
 
-def test_a_fit_that_fell_on_its_way_is_told():
+def test_a_fit_that_fell_on_its_way_is_reported():
     model, X, y = fitted(("classes", "plain"))
     model._largest_decrease = 1e-3
     c = certus.verify(model, X, y)

@@ -478,7 +478,7 @@ def test_a_distance_with_weights_may_be_given_as_an_object():
 
 
 @pytest.mark.parametrize(("metric", "row"), [("cosine", np.zeros(5)), ("correlation", np.ones(5))])
-def test_rows_for_which_a_metric_says_little_are_told_once(metric, row):
+def test_rows_for_which_a_metric_says_little_are_reported_once(metric, row):
     rows = np.vstack([X[:20], row])
     with pytest.warns(DegenerateWarning, match="row 20") as warned:
         model = NearestNeighbors(metric=metric).fit(rows)

@@ -18,8 +18,8 @@ def test_fit_prints_the_certificate_and_writes_the_file(certus, folder):
 
 def test_how_the_table_was_read_goes_to_stderr(certus):
     ran = certus("fit", "patients.csv", "--target", "ill")
-    for said in ("60 rows", "delimiter: comma", "'NA'", "'patient_id' (id)", "1 missing value"):
-        assert said in ran.err
+    for text in ("60 rows", "delimiter: comma", "'NA'", "'patient_id' (id)", "1 missing value"):
+        assert text in ran.err
     assert "delimiter" not in ran.out
     assert "--out FILE" in ran.err, "without --out nothing is kept"
 
@@ -77,7 +77,7 @@ def test_columns_and_weights(certus, folder):
 
 
 @pytest.mark.parametrize(
-    ("given", "code", "said"),
+    ("given", "code", "message"),
     [
         (["--target", "il"], 3, "No column 'il' in patients.csv. Did you mean 'ill'?"),
         (["--taget", "ill"], 2, "No option --taget. Did you mean --target?"),
@@ -105,10 +105,10 @@ def test_columns_and_weights(certus, folder):
         (["--target", "ill", "--encoding", "utf-99"], 3, "utf-99"),
     ],
 )  # fmt: skip
-def test_what_is_refused_is_named(certus, given, code, said):
+def test_what_is_refused_is_named(certus, given, code, message):
     ran = certus("fit", "patients.csv", *given)
     assert (ran.code, ran.out) == (code, "")
-    assert said in ran.err
+    assert message in ran.err
     assert "Traceback" not in ran.err
 
 

@@ -69,8 +69,8 @@ def test_verify_needs_the_target(certus, model, folder, patients):
 def test_show_says_what_the_file_holds(certus, model):
     ran = certus("show", model)
     assert ran.code == 0
-    for said in ("LogisticRegression", "age, dose, city", "ill", "no, yes", "optimal", "numpy"):
-        assert said in ran.out
+    for text in ("LogisticRegression", "age, dose, city", "ill", "no, yes", "optimal", "numpy"):
+        assert text in ran.out
 
 
 def test_show_states_training_rows(certus):

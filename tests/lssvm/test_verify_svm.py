@@ -235,7 +235,7 @@ def test_other_rows_are_recognised(name):
         certus.verify(model, X)
 
 
-def test_a_function_that_is_not_symmetric_is_told():
+def test_a_function_that_is_not_symmetric_is_reported():
     model, X, y = fitted("function")
     model.kernel = lambda A, B: A @ B.T + 1.0 + 0.01 * A[:, [0]]
     assert "the kernel is not symmetric: rows" in certus.verify(model, X, y).explain()

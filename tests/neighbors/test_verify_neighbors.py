@@ -337,7 +337,7 @@ def test_wrong_means_are_refused(name):
     assert "is predicted, but the mean of its neighbours is" in wrong[0]
 
 
-def test_other_weights_than_are_said_are_refused():
+def test_other_weights_than_are_stated_are_refused():
     model = fitted("classes by distance")
     plain = fitted("classes", n_neighbors=9)
     model.predict_proba = plain.predict_proba

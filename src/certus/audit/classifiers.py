@@ -371,8 +371,8 @@ def formula(
     factor = "" if C == 1 else f"{C} " if isinstance(C, str) else f"{C:g} "
     z = "xᵢᵀw + b" if fit_intercept else "xᵢᵀw"
     text = f"{factor}Σ {weight} {LOSS[loss].format(z=z)}"
-    penalised = intercept_scaling if fit_intercept else None
-    b = "b" if penalised == 1 else f"b/{penalised:g}" if penalised else ""
+    penalized = intercept_scaling if fit_intercept else None
+    b = "b" if penalized == 1 else f"b/{penalized:g}" if penalized else ""
     if l1:
         times = "" if l1 == 1 else f"{l1:g}"
         text += f" + {times}‖w‖₁" + (f" + {times}|{b}|" if b else "")

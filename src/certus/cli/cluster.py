@@ -82,8 +82,8 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         import pyarrow as pa
 
-        labelled = table.data.append_column(LABELS, pa.array(model.labels_))
-        tables.write_table(labelled, args.out)
+        labeled = table.data.append_column(LABELS, pa.array(model.labels_))
+        tables.write_table(labeled, args.out)
     if args.json:
         output.json_result("cluster", {
             "n_clusters": k, "verdict": verdict, "groups": groups, "warnings": warned,

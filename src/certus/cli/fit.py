@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
         pipeline.fit(table.select(used), y, **_weights(model, table, args.weights))
     schema = {
         **table.schema(used), "target": args.target, "weights": args.weights, "task": task,
-        "reading": tables.told(args),
+        "reading": tables.reading_options(args),
     }  # fmt: skip
     if args.out is not None:
         write(pipeline, args.out, cast("Json", schema))

@@ -24,7 +24,7 @@ SCHEMA_VERSION = 1
 MAX_WIDTH = 100
 MIN_WIDTH = 40
 INDENT = 15  # of explain(): wrapped lines continue below the text
-COLOURS = {"good": "32", "bad": "1;31", "poor": "33", "dim": "2", "strong": "1"}
+COLORS = {"good": "32", "bad": "1;31", "poor": "33", "dim": "2", "strong": "1"}
 
 
 def width() -> int:
@@ -36,7 +36,7 @@ def paint(text: str, tone: str, stream: TextIO | None = None) -> str:
     """Return text in a colour if the stream is a terminal with colours and NO_COLOR is not set."""
     stream = stream or sys.stdout
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return f"\x1b[{COLOURS[tone]}m{text}\x1b[0m" if wanted and stream.isatty() else text
+    return f"\x1b[{COLORS[tone]}m{text}\x1b[0m" if wanted and stream.isatty() else text
 
 
 def result(text: str = "") -> None:

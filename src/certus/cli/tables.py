@@ -50,7 +50,7 @@ def with_marks_attached(arguments: Sequence[str]) -> list[str]:
     return words
 
 
-def told(args: argparse.Namespace) -> dict[str, object]:
+def reading_options(args: argparse.Namespace) -> dict[str, object]:
     """What the user says about every table of this kind; a model file keeps it for later ones."""
     header = None if args.header is None else args.header == "yes"
     return {"header": header, "missing": _marks(args.missing or [])}
@@ -72,7 +72,7 @@ def read(path: str, args: argparse.Namespace, schema: object = None) -> "Table":
     kept = schema if isinstance(schema, dict) else {}
     used, earlier = kept.get("used"), kept.get("reading")
     roles = {k: v for k, v in roles_of(kept).items() if isinstance(used, list) and k in used}
-    header, missing = told(args).values()
+    header, missing = reading_options(args).values()
     if isinstance(earlier, dict):
         header = earlier.get("header") if header is None else header
         missing = missing or earlier.get("missing")

@@ -102,7 +102,7 @@ def _columns_apart(graph: Graph, X: str, step: object) -> str:
     return graph.node("Concat", *parts, axis=1)
 
 
-def _centre_and_scale(shift: str) -> Callable[[Graph, str, object], str]:
+def _center_and_scale(shift: str) -> Callable[[Graph, str, object], str]:
     def add(graph: Graph, X: str, step: object) -> str:
         center, scale = getattr(step, shift, None), getattr(step, "scale_", None)
         if center is not None:
@@ -134,9 +134,9 @@ def _imputed(graph: Graph, X: str, step: object) -> str:
 
 
 _SCALERS: dict[str, Callable[[Graph, str, object], str]] = {
-    "sklearn.StandardScaler": _centre_and_scale("mean_"),
-    "sklearn.RobustScaler": _centre_and_scale("center_"),
-    "sklearn.MaxAbsScaler": _centre_and_scale("no centre"),
+    "sklearn.StandardScaler": _center_and_scale("mean_"),
+    "sklearn.RobustScaler": _center_and_scale("center_"),
+    "sklearn.MaxAbsScaler": _center_and_scale("no centre"),
     "sklearn.MinMaxScaler": _min_max,
     "sklearn.SimpleImputer": _imputed,
 }

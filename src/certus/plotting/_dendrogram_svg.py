@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .style import COLOURS
+from .style import COLORS
 
 TEXT_PIXELS = 11  # font size of axes and notes
 
@@ -65,24 +65,24 @@ def svg(
         '<rect width="100%" height="100%" fill="#ffffff"/>',
     ]
     out += _axis(top, at, tall, places, text_items)
-    for colour, part in triangles.items():
+    for color, part in triangles.items():
         path = "".join(
             "M" + "L".join(_point(at, place, h) for place, h in corner) + "Z" for corner in part
         )
-        out.append(f'<path fill="{colour}" fill-opacity="0.3" d="{path}"/>')
-    for colour, part in lines.items():
+        out.append(f'<path fill="{color}" fill-opacity="0.3" d="{path}"/>')
+    for color, part in lines.items():
         path = "".join(
             "M" + "L".join(_point(at, place, h) for place, h in corners)
             for corners in part.tolist()
         )
         out.append(
-            f'<path fill="none" stroke="{colour}" stroke-width="{stroke:g}" '
+            f'<path fill="none" stroke="{color}" stroke-width="{stroke:g}" '
             f'stroke-linejoin="miter" d="{path}"/>'
         )
     if cut is not None:
         (x0, y0), (x1, y1) = at(-0.5, cut), at(places - 0.5, cut)
         out.append(
-            f'<path stroke="{COLOURS[0]}" stroke-width="1" stroke-dasharray="6 4" '
+            f'<path stroke="{COLORS[0]}" stroke-width="1" stroke-dasharray="6 4" '
             f'd="M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}"/>'
         )
     out += _texts(at, text_items, orientation, rotated)
@@ -121,26 +121,26 @@ def _axis(top: float, at: At, tall: bool, places: int, text_items: DendrogramTex
 
 def _texts(at: At, text_items: DendrogramText, orientation: str, rotated: bool) -> list[str]:
     out, font = [], text_items.font
-    for place, text, colour in text_items.labels:
+    for place, text, color in text_items.labels:
         x, y = at(place, 0.0)
         if orientation in ("top", "bottom"):
             down = 1 if orientation == "top" else -1
             if rotated:
                 side = "end" if down > 0 else "start"
                 out.append(
-                    _text(x + font * 0.35, y + 4 * down, text, side, font, colour, turned=-90)
+                    _text(x + font * 0.35, y + 4 * down, text, side, font, color, turned=-90)
                 )
             else:
                 lower = 1.2 * font if down > 0 else -0.5 * font
-                out.append(_text(x, y + lower, text, "middle", font, colour))
+                out.append(_text(x, y + lower, text, "middle", font, color))
         else:
             side, away = ("start", 4.0) if orientation == "left" else ("end", -4.0)
-            out.append(_text(x + away, y + font * 0.35, text, side, font, colour))
-    for text, at_place, h, colour in text_items.numbers:
+            out.append(_text(x + away, y + font * 0.35, text, side, font, color))
+    for text, at_place, h, color in text_items.numbers:
         x, y = at(at_place, h)
         side = "end" if orientation == "left" else "start"
         dx, dy = -4 if side == "end" else 4, TEXT_PIXELS if orientation == "bottom" else -4
-        out.append(_text(x + dx, y + dy, text, side, TEXT_PIXELS, colour))
+        out.append(_text(x + dx, y + dy, text, side, TEXT_PIXELS, color))
     x, y = at(-0.5, 0.0)
     if text_items.leaves:
         out.append(_text(x, TEXT_PIXELS * 1.4, text_items.leaves, "start"))
@@ -148,13 +148,13 @@ def _texts(at: At, text_items: DendrogramText, orientation: str, rotated: bool) 
 
 
 def _text(
-    x: float, y: float, text: str, anchor: str, size: float = TEXT_PIXELS, colour: str = "#000000",
+    x: float, y: float, text: str, anchor: str, size: float = TEXT_PIXELS, color: str = "#000000",
     turned: int = 0,
 ) -> str:  # fmt: skip
     turn = f' transform="rotate({turned} {x:.1f} {y:.1f})"' if turned else ""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size:g}" '
-        f'fill="{colour}"{turn}>{escape(text)}</text>'
+        f'fill="{color}"{turn}>{escape(text)}</text>'
     )
 
 

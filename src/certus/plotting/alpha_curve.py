@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..text.format import number
-from .style import COLOURS, curve, style
+from .style import COLORS, curve, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +76,7 @@ class AlphaCurveDisplay:
         self.best, self.chosen, self.score, self.baseline = best, chosen, score, baseline
 
     def plot(self, ax: "Axes | None" = None) -> "AlphaCurveDisplay":
-        """Draw.
+        """Draw scores and numbers of columns against λ.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class AlphaCurveDisplay:
             ax = self.ax_
             self.columns_ax_ = self._draw_columns(plt)
             self.band_ = ax.fill_between(
-                alphas, mean - error, mean + error, color=COLOURS[3], alpha=0.25, linewidth=0,
+                alphas, mean - error, mean + error, color=COLORS[3], alpha=0.25, linewidth=0,
                 label="± one std error",
             )  # fmt: skip
             line_style = curve(0, len(alphas)) | {"markevery": 1}

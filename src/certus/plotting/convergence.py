@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..exceptions import CertificateError
 from ..text.format import listed, small
-from .style import COLOURS, MARKERS, curve, style
+from .style import COLORS, MARKERS, curve, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,7 @@ class ConvergenceDisplay:
     trace : sequence of TracePoint
         ``certificate_.trace``; may not be empty. A fit that does not iterate has none.
     name : str, optional
-        What the title says.
+        Title of the plot.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class ConvergenceDisplay:
         *,
         x: Along = "iterations",
     ) -> "ConvergenceDisplay":
-        """Draw.
+        """Draw objective, bound and gap.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class ConvergenceDisplay:
                     xs, low, label="bound: no w is lower", **curve(1, points)
                 )
                 self.gap_ = self.ax_.fill_between(
-                    xs, low, [f[i] for i, _ in known], color=COLOURS[3], alpha=0.25, linewidth=0,
+                    xs, low, [f[i] for i, _ in known], color=COLORS[3], alpha=0.25, linewidth=0,
                     label=f"gap: {small(max(0.0, f[-1] - low[-1]))} at the end",
                 )  # fmt: skip
                 _keep_first_bounds_from_flattening_the_rest(self.ax_, f)
@@ -145,7 +145,7 @@ class ConvergenceDisplay:
         certificates = {name: model.certificate_ for name, model in models.items()}
         _require_one_problem(certificates)
         bounds = [c.bound for c in certificates.values() if c.bound is not None]
-        sign = -1 if any(c.maximised for c in certificates.values()) else 1
+        sign = -1 if any(c.maximized for c in certificates.values()) else 1
         least = min(sign * c.objective for c in certificates.values())
         best = min(max(bounds, default=least), least)
         floor = max(1e-16 * abs(best), 1e-300)  # nothing smaller can be drawn or known
@@ -160,11 +160,11 @@ class ConvergenceDisplay:
             display.figure_, display.ax_ = _axes(plt, ax)
             for i, (name, trace) in enumerate(traces.items()):
                 excess = [max(sign * float(point[2]) - best, floor) for point in trace]
-                look = curve(i, len(trace))
+                marks = curve(i, len(trace))
                 if len(trace) == 1:
                     marker = MARKERS[i % len(MARKERS)]
-                    look |= {"linestyle": "none", "marker": marker, "markersize": 9}
-                (line,) = display.ax_.plot(along[name], excess, label=name, **look)
+                    marks |= {"linestyle": "none", "marker": marker, "markersize": 9}
+                (line,) = display.ax_.plot(along[name], excess, label=name, **marks)
                 display.lines_[name] = line
             what = "objective − best possible, at most" if sign > 0 else "largest found − objective"
             display.ax_.set(xlabel=X_LABEL[x], ylabel=what, yscale="log")
@@ -194,7 +194,7 @@ def _along(trace: Sequence[Any], x: str) -> list[float]:
 
 
 def _best_bounds(trace: Sequence[Any]) -> list[float | None]:
-    """A bound that held once holds for good: the largest so far."""
+    """Return the largest bound up to each step: a bound that held once holds for good."""
     best: float | None = None
     bounds: list[float | None] = []
     for point in trace:
@@ -206,7 +206,7 @@ def _best_bounds(trace: Sequence[Any]) -> list[float | None]:
 
 
 def _keep_first_bounds_from_flattening_the_rest(ax: "Axes", f: list[float]) -> None:
-    """The first bounds can be far below: show as much below the end as the objective fell."""
+    """Cut the axis off as far below the last objective as the objective fell."""
     finite = [value for value in f if math.isfinite(value)]
     fell = max(finite, default=0.0) - f[-1]
     if math.isfinite(fell) and fell > 0 and ax.get_ylim()[0] < f[-1] - fell:

@@ -9,7 +9,7 @@ from ..text.files import write_whole
 from ..text.format import count
 from ._dendrogram_shape import ABOVE_CUT, Drawing, drawing
 from ._dendrogram_svg import DendrogramText, svg
-from .style import COLOURS, style
+from .style import COLORS, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from ..cluster.tree import Tree
 
 
-GREY = "#8C8C8C"  # lines above the cut
+GRAY = "#8C8C8C"  # lines above the cut
 ORIENTATIONS = ("top", "bottom", "left", "right")
 HEIGHT_NAMES = {"diana": "diameter", "bisecting": "sum of squares"}
 WIDTH_INCHES = (6.0, 12.0)  # least and largest size along the leaves; between them 0.04 a leaf
 MAX_LABEL_POINTS, MIN_LABEL_POINTS = 10.0, 5.5  # font size of labels; smaller ones are unreadable
-MIN_COLOURED_POINTS = 8.0  # font size from which labels have the colours of their clusters
+MIN_COLORED_POINTS = 8.0  # font size from which labels have the colours of their clusters
 MAX_LABEL_STEP = 8  # at least one leaf in so many is labelled, or none
 MAX_LABEL_CHARACTERS = 32  # longer labels are shortened
 MAX_NUMBERED_CLUSTERS = 12  # with more clusters, their numbers are not written
@@ -157,17 +157,17 @@ class DendrogramDisplay:
         )
 
     @property
-    def _colours(self) -> list[str]:
+    def _colors(self) -> list[str]:
         if not self._clusters:
-            return [COLOURS[0]] * len(self.drawing_.colours)
-        return [_colour(c) for c in self.drawing_.colours.tolist()]
+            return [COLORS[0]] * len(self.drawing_.colors)
+        return [_color(c) for c in self.drawing_.colors.tolist()]
 
     @property
-    def _place_colours(self) -> list[str]:
+    def _place_colors(self) -> list[str]:
         d = self.drawing_
         if not self._clusters:
-            return [COLOURS[0]] * len(d.nodes)
-        return [_colour(c) for c in d.place_colours.tolist()]
+            return [COLORS[0]] * len(d.nodes)
+        return [_color(c) for c in d.place_colors.tolist()]
 
     @property
     def _triangles(self) -> np.ndarray:
@@ -184,7 +184,7 @@ class DendrogramDisplay:
         tops = self.drawing_.tops
         if not 1 < len(tops) <= MAX_NUMBERED_CLUSTERS:
             return []
-        return [(str(label), x, h, _colour(c)) for label, x, h, c in tops if label >= 0]
+        return [(str(label), x, h, _color(c)) for label, x, h, c in tops if label >= 0]
 
     @property
     def _inches(self) -> tuple[float, float]:
@@ -230,11 +230,11 @@ class DendrogramDisplay:
             flip = slice(None) if tall else slice(None, None, -1)
             self.branches_ = PolyCollection(
                 list(self._triangles[..., flip]), alpha=0.3, linewidth=0,
-                facecolors=self._branch_colours(),
+                facecolors=self._branch_colors(),
             )  # fmt: skip
             ax.add_collection(self.branches_)
             self.lines_ = LineCollection(
-                list(d.lines[..., flip]), colors=self._colours, linewidths=self._stroke,
+                list(d.lines[..., flip]), colors=self._colors, linewidths=self._stroke,
                 capstyle="butt",
             )  # fmt: skip
             ax.add_collection(self.lines_)
@@ -242,9 +242,9 @@ class DendrogramDisplay:
             self._write(ax, tall)
         return self
 
-    def _branch_colours(self) -> list[str]:
-        colours = self._place_colours
-        return [colours[i] for i in np.flatnonzero(self.drawing_.nodes >= self.drawing_.n_leaves)]
+    def _branch_colors(self) -> list[str]:
+        colors = self._place_colors
+        return [colors[i] for i in np.flatnonzero(self.drawing_.nodes >= self.drawing_.n_leaves)]
 
     def _lay_out(self, ax: "Axes", tall: bool) -> None:
         d = self.drawing_
@@ -262,7 +262,7 @@ class DendrogramDisplay:
         self.cut_ = None
         if d.cut is not None:
             line = ax.axhline if tall else ax.axvline
-            self.cut_ = line(d.cut, color=COLOURS[0], linestyle="--", linewidth=1.0)
+            self.cut_ = line(d.cut, color=COLORS[0], linestyle="--", linewidth=1.0)
 
     def _write(self, ax: "Axes", tall: bool) -> None:
         box, dots = ax.get_window_extent(), ax.figure.dpi / 72
@@ -274,19 +274,19 @@ class DendrogramDisplay:
             ax.yaxis.tick_right()
         axis.set_tick_params(length=0)
         axis.set_ticks(places)
-        texts, colours = self._texts() if places else [], self._place_colours
+        texts, colors = self._texts() if places else [], self._place_colors
         axis.set_ticklabels([texts[i] for i in places])
         widest = max((len(texts[i]) for i in places), default=0) * 0.62 * size * dots
         turned = tall and widest > box.width / max(1, len(places))
         for i, tick in zip(places, axis.get_ticklabels(), strict=False):
             tick.set(fontsize=size, rotation=90 if turned else 0)
-            tick.set_color(_text_colour(colours[i], size))
+            tick.set_color(_text_color(colors[i], size))
         flipped, up = self.orientation == "left", -1 if self.orientation == "bottom" else 1
-        for text, place, h, colour in self._numbers:
+        for text, place, h, color in self._numbers:
             ax.annotate(
                 text, (place, h) if tall else (h, place), (-3 if flipped else 3, 2 * up),
                 textcoords="offset points", ha="right" if flipped else "left",
-                va="bottom" if up > 0 else "top", color=colour, fontsize=MAX_LABEL_POINTS,
+                va="bottom" if up > 0 else "top", color=color, fontsize=MAX_LABEL_POINTS,
                 fontweight="bold",
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.8},
             )  # fmt: skip
@@ -311,13 +311,13 @@ class DendrogramDisplay:
         d, tall = self.drawing_, self.orientation in ("top", "bottom")
         width, height = (round(100 * inches) for inches in self._inches)
         places, points = self._shown_labels((width if tall else height) - 80, 4 / 3)
-        texts, colours = self._texts() if places else [], self._place_colours
+        texts, colors = self._texts() if places else [], self._place_colors
         words = DendrogramText(
-            [(i, texts[i], _text_colour(colours[i], points)) for i in places],
+            [(i, texts[i], _text_color(colors[i], points)) for i in places],
             points * 4 / 3, self._height_name, self.note_, self._clusters, self._numbers,
         )  # fmt: skip
         text = svg(
-            _by_colour(d.lines, self._colours), _by_colour(self._triangles, self._branch_colours()),
+            _by_color(d.lines, self._colors), _by_color(self._triangles, self._branch_colors()),
             len(d.nodes), d.cut, words, self.orientation, width, height, self._stroke * 1.2,
         )  # fmt: skip
         if path is not None:
@@ -325,19 +325,19 @@ class DendrogramDisplay:
         return text
 
 
-def _colour(cluster: int) -> str:
-    return GREY if cluster == ABOVE_CUT else COLOURS[1 + cluster % (len(COLOURS) - 1)]
+def _color(cluster: int) -> str:
+    return GRAY if cluster == ABOVE_CUT else COLORS[1 + cluster % (len(COLORS) - 1)]
 
 
-def _text_colour(colour: str, points: float) -> str:
+def _text_color(color: str, points: float) -> str:
     """Return the colour of a label; small text is black, since light colours are unreadable."""
-    return COLOURS[0] if colour == GREY or points < MIN_COLOURED_POINTS else colour
+    return COLORS[0] if color == GRAY or points < MIN_COLORED_POINTS else color
 
 
-def _by_colour(shapes: np.ndarray, colours: list[str]) -> dict[str, np.ndarray]:
+def _by_color(shapes: np.ndarray, colors: list[str]) -> dict[str, np.ndarray]:
     """Group shapes by colour, grey first, so that clusters are drawn above it."""
-    each = np.array(colours)
-    return {c: shapes[each == c] for c in sorted(set(colours), key=lambda c: (c != GREY, c))}
+    each = np.array(colors)
+    return {c: shapes[each == c] for c in sorted(set(colors), key=lambda c: (c != GRAY, c))}
 
 
 def plot_dendrogram(

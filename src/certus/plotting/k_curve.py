@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..text.format import number
-from .style import COLOURS, curve, style
+from .style import COLORS, curve, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +67,7 @@ class KCurveDisplay:
         self.choice = choice
 
     def plot(self, ax: "Axes | None" = None) -> "KCurveDisplay":
-        """Draw.
+        """Draw the errors against k.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class KCurveDisplay:
             self.figure_, self.ax_ = plt.subplots() if ax is None else (ax.figure, ax)
             ax = self.ax_
             self.band_ = ax.fill_between(
-                ks, intervals[:, 0], intervals[:, 1], color=COLOURS[3], alpha=0.25, linewidth=0,
+                ks, intervals[:, 0], intervals[:, 1], color=COLORS[3], alpha=0.25, linewidth=0,
                 label=f"{number(100 * choice.confidence)} % interval",
             )  # fmt: skip
             n_markers = len(ks) if len(ks) <= 40 else 0  # mark each k where there is room
@@ -100,7 +100,7 @@ class KCurveDisplay:
             )
             self.best_ = self._mark(choice.best, scale, "best", 1)
             self.smoothest_ = self._mark(choice.one_standard_error, scale, "largest that close", 4)
-            ax.set(xlabel="neighbours, k", ylabel=SCORING_LABELS[choice.scoring])
+            ax.set(xlabel="neighbors, k", ylabel=SCORING_LABELS[choice.scoring])
             if ks[-1] > MIN_LOG_RATIO * max(ks[0], 10):
                 ax.set_xscale("log")
                 ax.xaxis.set_major_formatter("{x:g}")

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 # Okabe & Ito 2008, with grey for the yellow that vanishes on white; neighbours differ in lightness
-COLOURS = (
+COLORS = (
     "#000000", "#D55E00", "#0072B2", "#56B4E9", "#009E73", "#CC79A7", "#E69F00", "#666666",
 )  # fmt: skip
 LINES: tuple[Any, ...] = (
@@ -42,7 +42,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def pyplot() -> ModuleType:
-    """matplotlib.pyplot, or an error that says how to get it."""
+    """Return matplotlib.pyplot, or raise an error that says how to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -54,7 +54,7 @@ def pyplot() -> ModuleType:
 
 @contextmanager
 def style() -> Iterator[ModuleType]:
-    """pyplot in the look of the house, for as long as the block lasts."""
+    """Context in which pyplot draws in the common style of all plots."""
     plt = pyplot()
     with plt.rc_context(SETTINGS):
         yield plt
@@ -62,8 +62,8 @@ def style() -> Iterator[ModuleType]:
 
 def curve(i: int, points: int = 0) -> dict[str, Any]:
     """Style of the i-th curve; with ``points``, about ten of them are marked."""
-    k = i % len(COLOURS)
-    look = {"color": COLOURS[k], "linestyle": LINES[k]}
+    k = i % len(COLORS)
+    line_style = {"color": COLORS[k], "linestyle": LINES[k]}
     if points:
-        look |= {"marker": MARKERS[k], "markevery": max(1, points // 10)}
-    return look
+        line_style |= {"marker": MARKERS[k], "markevery": max(1, points // 10)}
+    return line_style

@@ -147,13 +147,13 @@ _eight, _sixteen = _make_compare(np.uint64(8)), _make_compare(np.uint64(16))
 
 
 @kernel
-def _update_two_least(line, start, add, centre, group, G1, G2, label):
+def _update_two_least(line, start, add, center, group, G1, G2, label):
     """Update the two least v of a group with the values of one centre."""
     at = group * WIDTH
     for q in range(WIDTH):
         v, least = line[start + q] + add, G1[at + q]
         G2[at + q] = min(G2[at + q], max(least, v))
-        label[at + q] = centre if v < least else label[at + q]
+        label[at + q] = center if v < least else label[at + q]
         G1[at + q] = min(least, v)
 
 
@@ -183,12 +183,12 @@ def _scan(
         G1[q], G2[q] = FLOAT_INFINITY, FLOAT_INFINITY
     if method == LOOP:
         _into_lanes(X, rows, m, c, scale, Z, lengths)
-        centres, lanes = F.reshape(-1), Z.reshape(-1)
+        centers, lanes = F.reshape(-1), Z.reshape(-1)
         for a in range(0, len(F), 4):
             if len(Z) == 8:
-                _eight(centres, a, square, lanes, G1, G2, label)
+                _eight(centers, a, square, lanes, G1, G2, label)
             else:
-                _sixteen(centres, a, square, lanes, G1, G2, label)
+                _sixteen(centers, a, square, lanes, G1, G2, label)
         return
     if method == BLAS:
         _as_rows(X, rows, m, c, scale, Z, lengths)
@@ -327,17 +327,17 @@ def _compiled(number):
     numbers = types.Array(whole, 1, "C", readonly=True)
     floats, tile = single[::1], single[:, ::1]
     F, square = (types.Array(single, d, "C", readonly=True) for d in (2, 1))
-    centres = line, real, table, whole, F, square, numbers, numbers, real, real
+    centers = line, real, table, whole, F, square, numbers, numbers, real, real
     state = types.boolean, floats, tile, int32[::1], whole[::1], whole
     scratch = (
         tile, floats, tile, floats, floats, int32[::1], int32[::1], floats, floats, floats,
         real[::1],
     )  # fmt: skip
-    return _assign.compile((X, line, *centres, *state, *scratch, real[:, ::1], real[::1]))
+    return _assign.compile((X, line, *centers, *state, *scratch, real[:, ::1], real[::1]))
 
 
 def assign(
-    X, weights, centres, first, state, rows, count, scratch, sums, mass
+    X, weights, centers, first, state, rows, count, scratch, sums, mass
 ) -> tuple[int, float]:
     """Compare the first ``count`` of ``rows`` with all centres; return (rows moved, Σ s‖z‖²).
 
@@ -350,14 +350,14 @@ def assign(
     """
     u, L, labels = state
     n, p = X.shape
-    C, method, F, order = centres[2], centres[3], centres[4], centres[7]
+    C, method, F, order = centers[2], centers[3], centers[4], centers[7]
     if not (len(u) == len(labels) == L.shape[1] == n and len(rows) >= count):
         raise ValueError(f"X {X.shape}, u {u.shape}, L {L.shape} do not match")
     if C.shape[1] != p or sums.shape != C.shape or F.shape[1] % 8:
         raise ValueError(f"X {X.shape}, centres {C.shape} and {F.shape} do not match")
     if len(F) % (5 if method == BY_ROWS else 4):
         raise ValueError(f"{len(F)} lines of centres are not padded")
-    group = centres[6]
+    group = centers[6]
     if (group[1:] < group[:-1]).any() or not group[-1] < len(L):
         raise ValueError("centres are not sorted by group")
     if method == LOOP and (len(L) != 1 or F.shape[1] > 16):
@@ -369,7 +369,7 @@ def assign(
     if len(weights) not in (0, n) or len(order) != len(F) or len(L) * LANES != len(scratch.G1):
         raise ValueError(f"weights {weights.shape}, order {order.shape} do not match")
     return _compiled(X.dtype)(
-        X, weights, *centres, first, u, L, labels, rows, count, *scratch.arrays, sums, mass
+        X, weights, *centers, first, u, L, labels, rows, count, *scratch.arrays, sums, mass
     )
 
 

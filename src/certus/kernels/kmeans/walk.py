@@ -44,7 +44,7 @@ def _squared(X, i, C, a, scale):
 
 
 @kernel
-def _neighbours(columns, first, last, d, near, gap):
+def _neighbors(columns, first, last, d, near, gap):
     """List the nearest other centres of centres first … last, ascending, with lower bounds of
     their distances. columns: (3, k), scaled coordinates."""
     most, x, y, z = near.shape[1], columns[0], columns[1], columns[2]
@@ -222,9 +222,9 @@ def _compiled(name, number):
     real, whole, single = types.float64, types.intp, types.float32
     line, table = (types.Array(real, d, "C", readonly=True) for d in (1, 2))
     X = types.Array(float_type(number), 2, "C", readonly=True)
-    if name == "neighbours":
+    if name == "neighbors":
         lists = real[::1], types.int32[:, ::1], real[:, ::1]
-        return _neighbours.compile((table, whole, whole, *lists))
+        return _neighbors.compile((table, whole, whole, *lists))
     if name == "cells":
         return _cells.compile((X, table, types.int32[::1], types.int32[::1]))
     lists = types.int32[:, ::1], real[:, ::1], single[:, ::1], types.boolean
@@ -233,13 +233,13 @@ def _compiled(name, number):
     return _walk.compile((X, line, line, real, table, real[:, ::1], *lists, *state))
 
 
-def neighbours(C, scale, first, last, near, gap) -> None:
+def neighbors(C, scale, first, last, near, gap) -> None:
     """Fill lines first … last of near (k, m) and gap (k, m) with each centre's nearest others."""
     if near.shape != gap.shape or len(near) != len(C) or not near.shape[1] < len(C):
         raise ValueError(f"centres {C.shape}, near {near.shape}, gap {gap.shape} do not match")
     columns = np.zeros((MAX_COLUMNS, len(C)))
     columns[: C.shape[1]] = C.T * scale
-    _compiled("neighbours", np.dtype(float))(columns, first, last, np.empty(len(C)), near, gap)
+    _compiled("neighbors", np.dtype(float))(columns, first, last, np.empty(len(C)), near, gap)
 
 
 def cells(X, cuts, middle, labels) -> None:
@@ -293,4 +293,4 @@ def warm() -> None:
     for number in (np.float32, np.float64):
         _compiled("walk", np.dtype(number))
         _compiled("cells", np.dtype(number))
-    _compiled("neighbours", np.dtype(float))
+    _compiled("neighbors", np.dtype(float))

@@ -274,7 +274,7 @@ class Normals:
 
     # --- the maximiser ----------------------------------------------------------------------------
 
-    def maximised(
+    def maximized(
         self, sums: Moments, prior: CovariancePrior, recompute: FunctionTo[Moments] | None = None
     ) -> "Normals":
         """Components that maximise the expected log likelihood plus log prior.

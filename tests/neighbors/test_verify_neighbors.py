@@ -359,7 +359,7 @@ def test_what_is_no_claim_is_refused_in_words():
         certus.verify(peers.NearestNeighbors(), X)
     with pytest.raises(CannotVerifyError, match="takes no sample_weight: leave it out"):
         certus.verify(fitted("classes"), X, y, sample_weight=np.ones(150))
-    with pytest.raises(CannotVerifyError, match="n_neighbors=200, and the model keeps 150"):
+    with pytest.raises(CannotVerifyError, match="n_neighbors=200, and the model has 150 rows"):
         certus.verify(fitted("classes", n_neighbors=200), X, y)
     model = peers.NearestNeighbors(metric="mahalanobis", algorithm="brute").fit(X)
     model.effective_metric_params_ = {}

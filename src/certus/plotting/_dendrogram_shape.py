@@ -2,8 +2,8 @@
 
     merge of a and b:  (x_a, h_a) ─ (x_a, h) ─ (x_b, h) ─ (x_b, h_b),    its own x = (x_a + x_b)/2
 
-Of a large tree only the last merges are drawn; each cluster below them is a branch that ends at its
-own height. The legs of an inversion, a merge lower than its parts, go up.
+Only the last merges of a large tree are drawn; each cluster below them is a branch that ends at its
+own height. The legs of an inversion, which is a merge lower than its parts, go up.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,7 +17,7 @@ ABOVE_CUT = -1  # colour code of lines above the cut
 
 
 class Drawing(NamedTuple):
-    """Lines and colours; places 0 … L − 1 are the leaves and branches shown, left to right."""
+    """Lines and colours; places 0 … L − 1 are the leaves and branches drawn, from left to right."""
 
     lines: np.ndarray  # (L − 1, 4, 2) place and height
     colors: np.ndarray  # (L − 1,) 0, 1, … of clusters from left to right, or ABOVE_CUT
@@ -34,7 +34,7 @@ class Drawing(NamedTuple):
 
 
 def drawing(tree: "Tree", max_leaves: int | None, undone: np.ndarray | None) -> Drawing:
-    """Lay out the top of a tree; ``undone``: which merges a cut undoes, None: no cut."""
+    """Lay out the top of a tree; ``undone`` marks the merges that a cut undoes (None: no cut)."""
     n = tree.n_leaves
     L = n if max_leaves is None else min(n, max_leaves)
     first = n - L  # merges from here on are drawn
@@ -79,7 +79,7 @@ def _colored(
     roots = [node for node in whole if node in child_of_undone or node == 2 * n - 2]
     roots.sort(key=lambda node: x[node])
     color = {root: i for i, root in enumerate(roots)}
-    for node in sorted(whole, reverse=True):  # from the top: a cluster comes before its parts
+    for node in sorted(whole, reverse=True):  # from the top, so that clusters precede their parts
         if node >= n + first:
             for part in pairs[node - n].tolist():
                 color[part] = color[node]

@@ -13,7 +13,7 @@ TEXT_PIXELS = 11  # font size of axes and notes
 
 
 class DendrogramText(NamedTuple):
-    """The texts of the picture."""
+    """Texts of the plot."""
 
     labels: Sequence[tuple[int, str, str]]  # place, text, colour
     font: float  # font size of labels in pixels
@@ -28,23 +28,21 @@ def svg(
     text_items: DendrogramText, orientation: str, width: int, height: int, stroke: float,
 ) -> str:  # fmt: skip
     """Return the SVG document. ``lines``: (m, 4, 2) of places and heights, by colour."""
-    tall = orientation in ("top", "bottom")
+    vertical = orientation in ("top", "bottom")
+    font = text_items.font
     longest = max((len(text) for _, text, _ in text_items.labels), default=0)
-    rotated = tall and longest * 0.62 * text_items.font * places > width - 100
-    room = 0.62 * text_items.font * longest if not tall or rotated else 1.2 * text_items.font
-    left_margin, right_margin, leaf_margin, top_margin = 64, 12, 2.2 * TEXT_PIXELS + room, 26
+    rotated = vertical and longest * 0.62 * font * places > width - 100
+    label_extent = 1.2 * font if vertical and not rotated else 0.62 * font * longest
+    left_margin, right_margin, top_margin = 64, 12, 26
+    leaf_margin = 2.2 * TEXT_PIXELS + label_extent
     top = max([float(part[..., 1].max()) for part in lines.values() if len(part)], default=0.0)
     top = max(top, cut or 0.0) or 1.0
-    along = (
-        (width if tall else height)
-        - (left_margin if tall else top_margin)
-        - (right_margin if tall else 44)
-    )
-    depth = (
-        (height if tall else width) - top_margin - leaf_margin
-        if tall
-        else width - right_margin - leaf_margin - 34
-    )
+    if vertical:
+        along = width - left_margin - right_margin
+        depth = height - top_margin - leaf_margin
+    else:
+        along = height - top_margin - 44
+        depth = width - right_margin - leaf_margin - 34
 
     def at(place: float, h: float) -> tuple[float, float]:
         u = (place + 0.5) / places * along
@@ -64,7 +62,7 @@ def svg(
         f"<title>{escape('; '.join(('Dendrogram', *filter(None, text_items[3:5]))))}</title>",
         '<rect width="100%" height="100%" fill="#ffffff"/>',
     ]
-    out += _axis(top, at, tall, places, text_items)
+    out += _axis(top, at, vertical, places, text_items)
     for color, part in triangles.items():
         path = "".join(
             "M" + "L".join(_point(at, place, h) for place, h in corner) + "Z" for corner in part
@@ -99,7 +97,7 @@ def _point(at: At, place: float, h: float) -> str:
     return f"{x:.2f} {y:.2f}"
 
 
-def _axis(top: float, at: At, tall: bool, places: int, text_items: DendrogramText) -> list[str]:
+def _axis(top: float, at: At, vertical: bool, places: int, text_items: DendrogramText) -> list[str]:
     out = []
     for tick in ticks(top):
         (x0, y0), (x1, y1) = at(-0.5, tick), at(places - 0.5, tick)
@@ -108,11 +106,11 @@ def _axis(top: float, at: At, tall: bool, places: int, text_items: DendrogramTex
         text = f"{tick:g}"
         out.append(
             _text(x0 - 6, y0 + TEXT_PIXELS * 0.35, text, "end")
-            if tall
+            if vertical
             else _text(x0, y1 + TEXT_PIXELS * 1.3, text, "middle")
         )
     (x0, y0), (x1, y1) = at(-0.5, 0.5 * top), at(places - 0.5, 0.5 * top)
-    if tall:
+    if vertical:
         out.append(_text(14, (y0 + y1) / 2, text_items.heights, "middle", turned=-90))
     else:
         out.append(_text((x0 + x1) / 2, y1 + TEXT_PIXELS * 2.8, text_items.heights, "middle"))

@@ -101,9 +101,9 @@ class AlphaCurveDisplay:
             limit = float(mean[self.best] - error[self.best])
             self.limit_ = ax.axhline(limit, label="best − one std error", **_thin(2))
             self.baseline_ = ax.axhline(self.baseline, label="without columns", **_thin(5))
-            one = self.best == self.chosen
-            self.chosen_ = self._mark(self.chosen, "best and taken" if one else "taken", 1)
-            self.best_ = self.chosen_ if one else self._mark(self.best, "best", 4)
+            is_best = self.best == self.chosen
+            self.chosen_ = self._mark(self.chosen, "best and taken" if is_best else "taken", 1)
+            self.best_ = self.chosen_ if is_best else self._mark(self.best, "best", 4)
             ax.set(xlabel="penalty, λ", ylabel=f"{self.score} on rows left out", xscale="log")
             self._exclude_distant_baseline()
             handles = [*ax.get_legend_handles_labels()[0], self.columns_]

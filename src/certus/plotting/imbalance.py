@@ -1,4 +1,4 @@
-"""Plot of measures for imbalanced classes with their intervals, and curves over thresholds."""
+"""Plot of measures for imbalanced classes with intervals, and of curves over thresholds."""
 
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,7 @@ class ImbalanceDisplay:
     Parameters
     ----------
     report : ImbalanceResult
-        What ``certus.metrics.imbalance_report`` returned.
+        The result of ``certus.metrics.imbalance_report``.
 
     Attributes
     ----------

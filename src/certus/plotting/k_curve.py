@@ -26,12 +26,12 @@ MIN_LOG_RATIO = 10  # of the largest to the smallest k; above, the axis of k is 
 
 
 class KCurveDisplay:
-    """Plot of the error against k, with intervals, the best k and the largest that is as good.
+    """Plot of the error against k, with intervals, the best k and the largest about as good.
 
     Parameters
     ----------
     choice : KResult
-        What ``certus.neighbors.choose_k`` returned.
+        The result of ``certus.neighbors.choose_k``.
 
     Attributes
     ----------
@@ -82,8 +82,8 @@ class KCurveDisplay:
         scale = 100 if SCORING_LABELS[choice.scoring].endswith("%") else 1
         ks, error = choice.ks, scale * choice.error
         intervals = scale * choice.intervals
-        least = choice.at(choice.best)
-        limit = scale * (least["error"] + np.nan_to_num(least["standard_error"]))
+        best = choice.at(choice.best)
+        limit = scale * (best["error"] + np.nan_to_num(best["standard_error"]))
         with style() as plt:
             self.figure_, self.ax_ = plt.subplots() if ax is None else (ax.figure, ax)
             ax = self.ax_
@@ -100,7 +100,7 @@ class KCurveDisplay:
             )
             self.best_ = self._mark(choice.best, scale, "best", 1)
             self.smoothest_ = self._mark(choice.one_standard_error, scale, "largest that close", 4)
-            ax.set(xlabel="neighbors, k", ylabel=SCORING_LABELS[choice.scoring])
+            ax.set(xlabel="neighbours, k", ylabel=SCORING_LABELS[choice.scoring])
             if ks[-1] > MIN_LOG_RATIO * max(ks[0], 10):
                 ax.set_xscale("log")
                 ax.xaxis.set_major_formatter("{x:g}")

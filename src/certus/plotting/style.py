@@ -1,7 +1,7 @@
 """Common style of all plots: safe for colour-blind readers and in grey, legible at 600 px.
 
-The i-th curve has the i-th colour *and* line style *and* marker, so that no meaning rests on colour
-alone. A picture is drawn inside ``style()``; the person's own rcParams stay as they were.
+The i-th curve has the i-th colour *and* line style *and* marker, so that nothing depends on colour
+alone. A plot is drawn inside ``style()``; the user's own rcParams stay as they were.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-# Okabe & Ito 2008, with grey for the yellow that vanishes on white; neighbours differ in lightness
+# Okabe & Ito 2008, with grey in place of the yellow, which is hard to see on white; consecutive
+# colours differ in lightness
 COLORS = (
     "#000000", "#D55E00", "#0072B2", "#56B4E9", "#009E73", "#CC79A7", "#E69F00", "#666666",
 )  # fmt: skip
@@ -47,7 +48,7 @@ def pyplot() -> ModuleType:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
-            'pictures need matplotlib: pip install "certus[plot]", or pip install matplotlib'
+            'plots need matplotlib: pip install "certus[plot]", or pip install matplotlib'
         ) from error
     return plt
 
@@ -61,7 +62,7 @@ def style() -> Iterator[ModuleType]:
 
 
 def curve(i: int, points: int = 0) -> dict[str, Any]:
-    """Style of the i-th curve; with ``points``, about ten of them are marked."""
+    """Return the style of the i-th curve; with ``points``, about ten of them are marked."""
     k = i % len(COLORS)
     line_style = {"color": COLORS[k], "linestyle": LINES[k]}
     if points:

@@ -2,10 +2,10 @@
 
     D_ij = Σ_l w_l |a_il − b_jl|,   Σ_l (a_il − b_jl)²,   max_l w_l |a_il − b_jl|,   …
 
-The rows of B lie in lanes: a panel holds LANES rows of B, transposed, so that the inner loop is
-elementwise over pairs and vectorises, also for the maximum. Every pair is added in the same order,
-wherever it stands: equal pairs get equal bits, D_ij = D_ji, and ties are ties. Differences, not
-‖a‖² + ‖b‖² − 2aᵀb: rows 0.5 apart are 0.5 apart at 1e8 too.
+The rows of B are in lanes: a panel holds LANES rows of B, transposed, so that the inner loop is
+elementwise over pairs and vectorises, even for the maximum. The terms of a pair are added in the
+same order wherever it occurs: equal pairs have equal bits, D_ij = D_ji, and ties remain ties. The
+sums are of differences, not ‖a‖² + ‖b‖² − 2aᵀb, so that rows 0.5 apart are 0.5 apart at 1e8 too.
 """
 
 from functools import cache
@@ -16,7 +16,7 @@ from numba import types
 from certus.kernels._compile import kernel
 
 LANES = 64  # rows of B in a panel: 32 and 128 were slower
-FEATURES = 32  # 32 × 64 numbers of a panel stay in the first cache
+FEATURES = 32  # 32 × 64 numbers of a panel stay in the L1 cache
 
 ABSOLUTE, SQUARED, WEIGHTED_SQUARED, MAXIMUM, POWER, MISMATCH, CANBERRA, PRODUCT = range(8)
 
@@ -138,7 +138,7 @@ def _product(a, panel, first, last, sums):
 
 @kernel
 def _all_pairs(A, panels, w, kind, p, sums, D):
-    """D[i, j] for the rows of A and the panels of B; `sums` (rows of A, LANES) is scratch."""
+    """Fill D[i, j] for the rows of A and the panels of B; `sums` (rows of A, LANES) is scratch."""
     n, features = A.shape
     m = D.shape[1]
     for block in range(panels.shape[0]):
@@ -172,7 +172,7 @@ def _all_pairs(A, panels, w, kind, p, sums, D):
 
 @kernel
 def _shared(A, panels, w, scale, categorical, sums, seen, D, S):
-    """Over the features that both rows have (not NaN): D = Σ w·difference, S = Σ w.
+    """Fill D = Σ w·difference and S = Σ w over the features that both rows have (not NaN).
 
     The difference is (Δ/scale)² for squares (categorical 2), |Δ|/scale for numbers (0) and
     1[a ≠ b] for categories (1).
@@ -212,7 +212,7 @@ def _shared(A, panels, w, scale, categorical, sums, seen, D, S):
 
 @kernel
 def _absolute_vjp(A, panels, C, g):
-    """g_l += Σ_ij C_ij |a_il − b_jl|, for the rows of A and the panels of B."""
+    """Add Σ_ij C_ij |a_il − b_jl| to g_l, for the rows of A and the panels of B."""
     n, features = A.shape
     for block in range(panels.shape[0]):
         start = block * LANES
@@ -226,7 +226,7 @@ def _absolute_vjp(A, panels, C, g):
 
 
 def panels_of(B: np.ndarray) -> np.ndarray:
-    """The rows of B in lanes: (panels, features, LANES), the last filled up with its last row."""
+    """Return B in panels (panels, features, LANES), the last one padded with the last row."""
     m, features = B.shape
     count = -(-m // LANES)
     panels = np.empty((count, features, LANES))
@@ -252,7 +252,7 @@ def all_pairs(A, panels, w, kind: int, p: float, D) -> None:
 
 
 def shared_features(A, panels, w, scale, categorical, D, S) -> None:
-    """D = Σ w·difference and S = Σ w over the features that both rows have; see `_shared`."""
+    """Fill D = Σ w·difference and S = Σ w over the features that both rows have; see `_shared`."""
     _match(A, panels, D)
     _match(A, panels, S)
     features = A.shape[1]
@@ -264,7 +264,7 @@ def shared_features(A, panels, w, scale, categorical, D, S) -> None:
 
 
 def absolute_vjp(A, panels, C) -> np.ndarray:
-    """Σ_ij C_ij |a_il − b_jl| for every feature l; C (n, panels·LANES), 0 beyond the rows of B."""
+    """Return Σ_ij C_ij |a_il − b_jl| for each l; C (n, panels·LANES) is 0 beyond the rows of B."""
     if C.shape != (len(A), len(panels) * LANES) or A.shape[1] != panels.shape[1]:
         raise ValueError(f"A {A.shape}, panels {panels.shape}, C {C.shape} do not match")
     g = np.zeros(A.shape[1])

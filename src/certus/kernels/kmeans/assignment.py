@@ -34,7 +34,7 @@ ROUND_UP, ROUND_DOWN = np.float32(1 + 2.0**-21), np.float32(1 - 2.0**-21)
 
 @kernel
 def _squared(X, i, C, a, scale):
-    """Σ_j (x_j − μ_j)², times scale²."""
+    """Return Σ_j (x_j − μ_j)², times scale²."""
     total = 0.0
     for j in range(C.shape[1]):
         d = (X[i, j] - C[a, j]) * scale
@@ -44,7 +44,7 @@ def _squared(X, i, C, a, scale):
 
 @kernel
 def _length(X, i, c, scale):
-    """‖z‖²."""
+    """Return ‖z‖²."""
     total = 0.0
     for j in range(len(c)):
         d = (X[i, j] - c[j]) * scale

@@ -53,7 +53,7 @@ def _apply_drift(drift, drifts, half, u, L, labels, rows, least):
 
 @kernel
 def _squared_to_own(X, i, C, a, scale):
-    """‖x − μ_a‖², times scale²."""
+    """Return ‖x − μ_a‖², times scale²."""
     total = 0.0
     for j in range(C.shape[1]):
         d = (X[i, j] - C[a, j]) * scale

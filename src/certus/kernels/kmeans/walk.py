@@ -5,10 +5,10 @@ With a the row's previous label, and a's neighbours c in ascending order of ‖�
     ‖x − μ_c‖ ≥ ‖μ_a − μ_c‖ − u,      u ≥ ‖x − μ_a‖
 
 so the walk along the list can end as soon as the right side exceeds the second least distance so
-far: no centre farther on is nearer. Rows of one label walk together, in lanes. Distances are
-differences in float64; of equally near centres the first is taken. u and l are bounds as in
-``assignment.py``, with one l for all other centres: those in a's list came nearer by at most their
-largest movement, and all others are at least as far from μ_a as the last of the list.
+far: no centre further along the list is nearer. Rows of one label walk together, in lanes.
+Distances are differences in float64; of equally near centres the first is taken. u and l are bounds
+as in ``assignment.py``, with one l for all other centres: those in a's list came nearer by at most
+their largest movement, and all others are at least as far from μ_a as the last of the list.
 
 The first label of a row is the centre nearest to the middle of its cell, in a grid that is cut at
 quantiles of the centres.
@@ -148,7 +148,7 @@ def _begin(P, a, tile):
 
 @kernel
 def _ended(gap, tile):
-    """Whether in no lane a centre at distance ``gap`` or more from a can be among the two nearest.
+    """Return whether in no lane a centre ``gap`` or farther from a can be among the nearest two.
 
     This is gap − u > √second, without the root.
     """

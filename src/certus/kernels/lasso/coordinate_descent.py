@@ -29,7 +29,7 @@ L1_L2, NON_NEGATIVE, MCP, SCAD = range(4)
 
 @kernel_in_order
 def _minimizer(a, h, l1, l2, code, gamma):
-    """argmin_u ½hu² − au + pen(u); the smaller of two equal minimisers."""
+    """Return argmin_u ½hu² − au + pen(u); of two equal minimisers the smaller."""
     size = a if code == NON_NEGATIVE else abs(a)
     if not size > l1 and code != MCP and code != SCAD:
         return 0.0
@@ -191,7 +191,7 @@ def gram_epochs(H, q, v, order, l1, l2, epochs, gain_tol, code=L1_L2, gamma=0.0)
 
 
 def square(H, at) -> np.ndarray:
-    """Copy of H[at, at]."""
+    """Return a copy of H[at, at]."""
     _check_indices(at, min(H.shape))
     out = np.empty((len(at), len(at)))
     _compiled("square")(H, at, out)

@@ -57,6 +57,8 @@ def run(args: argparse.Namespace) -> int:
     tasks: tuple[Task, ...] = ("none",)
     if args.target is not None:
         tasks = tables.tasks_of(table.column(args.target), table)
+        if table.column(args.target).role == "id":
+            output.note(f"the target '{args.target}' looks like an id: is it what you mean?")
     cls, task = model_class(args.model, tasks)
     model = made(cls, args.flags, args.params)
     if args.target is None and needs_target(model):

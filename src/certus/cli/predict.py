@@ -48,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
     """Read the model and the table, predict, write."""
     if args.out is not None:
         tables.require_new(args.out, args.force)
+        tables.require_table_suffix(args.out)
     file, table = tables.read_both(args)
     if not hasattr(file.model, "predict"):
         raise UsageError(f"{file.summary['model']} predicts nothing for new rows")

@@ -76,8 +76,6 @@ def described(name: str, column: Converted, role: str | None = None) -> Column:
     found, reason = looks
     if role in MODEL_ROLES and found != "nested" and is_number == (role == "number"):
         found, reason = role, ""
-    if column.is_mixed and found == "text":
-        reason = ""  # that its texts differ follows from what the note says
     notes = filter(None, (column.note, note, reason))
     return Column(name, found, content.n_missing, content.n_distinct, content.examples,
                   "; ".join(notes), column.is_mixed)  # fmt: skip

@@ -36,7 +36,7 @@ class CompactRows:
     def __len__(self) -> int:
         return len(self.parts[0])
 
-    def __getitem__(self, rows: object) -> np.ndarray:
+    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
         return np.concatenate([part[rows] for part in self.parts], axis=1, dtype=np.float64)
 
 
@@ -68,7 +68,11 @@ def inner_problem(
     steps = getattr(model, "named_steps", {})
     by_column = steps.get("columns")
     parts = getattr(by_column, "transformers_", ())
-    if [*steps] != ["columns", "model"] or not all(_is_ours(name) for name, *_ in parts):
+    if (
+        by_column is None
+        or [*steps] != ["columns", "model"]
+        or not all(_is_ours(name) for name, *_ in parts)
+    ):
         return model, X
     if 8 * len(X) * len(by_column.get_feature_names_out()) <= max_dense_bytes:
         return model, X

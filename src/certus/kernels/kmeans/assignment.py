@@ -22,8 +22,7 @@ from numba import types
 from certus.kernels._compile import float_type, kernel
 
 LANES = 256  # rows of a tile
-WIDTH = np.uint64(LANES)
-TWO, THREE = np.uint64(2), np.uint64(3)
+WIDTH, TWO, THREE = np.uint64(LANES), np.uint64(2), np.uint64(3)
 UNIT = 2.0**-24  # unit roundoff of float32
 LENGTH_ROUNDING = 4.2 * UNIT  # relative error of ‖z‖² with rows and lengths in float32
 LOOP, BLAS, BY_ROWS = range(3)  # products for up to 16 columns, for more, and for few centres
@@ -293,22 +292,20 @@ def _make_assign(method):
                 G1[q], G2[q] = FLOAT_INFINITY, FLOAT_INFINITY
             if method == LOOP:
                 _compare_in_lanes(X, tile_rows, m, c, scale, F, square, Z, G1, G2, label, lengths)
-            elif method == BLAS:
-                _as_rows(X, tile_rows, m, c, scale, Z, lengths)
-                np.dot(F, Z.T, T)
-                _compare_products(T, square, group, G1, G2, label)
             else:
-                _by_rows(X, tile_rows, m, origin, unit, F, z, T, lengths)
+                if method == BLAS:
+                    _as_rows(X, tile_rows, m, c, scale, Z, lengths)
+                    np.dot(F, Z.T, T)
+                else:
+                    _by_rows(X, tile_rows, m, origin, unit, F, z, T, lengths)
                 _compare_products(T, square, group, G1, G2, label)
             _decide(len(L), lengths, e1, e2, off, G1, G2, label, best, sure, upper, low)
             _store_proven(tile_rows, m, order, G1, label, sure, upper, u, L, labels, best)
             for r in range(m):
-                i = tile_rows[r]
-                if best[r] < 0:
-                    best[r] = _by_differences(
-                        X, i, C, scale, order, square, method, T, r, low, u, L
-                    )
-                before, now = labels[i], best[r]
+                i, now = tile_rows[r], best[r]
+                if now < 0:
+                    now = _by_differences(X, i, C, scale, order, square, method, T, r, low, u, L)
+                before = labels[i]
                 labels[i] = now
                 s = weights[i] if len(weights) else 1.0
                 if first:
@@ -361,25 +358,22 @@ def assign(
     """
     u, L, labels = state
     n, p = X.shape
-    C, method, F, order = centres[2], centres[3], centres[4], centres[7]
+    c, scale, C, method, *lines = centres
+    F, _, group, order, *_ = lines
     if not (len(u) == len(labels) == L.shape[1] == n and len(rows) >= count):
         raise ValueError(f"X {X.shape}, u {u.shape}, L {L.shape} do not match")
     if C.shape[1] != p or sums.shape != C.shape or F.shape[1] % 8:
         raise ValueError(f"X {X.shape}, centres {C.shape} and {F.shape} do not match")
     if len(F) % (5 if method == BY_ROWS else 4):
         raise ValueError(f"{len(F)} lines of centres are not padded")
-    group = centres[6]
     if (group[1:] < group[:-1]).any() or not group[-1] < len(L):
         raise ValueError("centres are not sorted by group")
     if method == LOOP and (len(L) != 1 or F.shape[1] > 16):
-        raise ValueError(
-            f"LOOP takes one group and up to 16 columns, not {len(L)} and {F.shape[1]}"
-        )
+        raise ValueError(f"LOOP takes 1 group and up to 16 columns, not {len(L)}, {F.shape[1]}")
     if not scratch.fits(F, method):
         raise ValueError(f"centres {F.shape} do not match the scratch arrays")
     if len(weights) not in (0, n) or len(order) != len(F) or len(L) * LANES != len(scratch.G1):
         raise ValueError(f"weights {weights.shape}, order {order.shape} do not match")
-    c, scale, _, _, *lines = centres
     return _compiled(X.dtype, method)(
         X,
         weights,

@@ -103,6 +103,8 @@ def test_columns_and_weights(certus, folder):
         (["--target", "ill", "--out", "."], 2, ". is a folder"),
         (["--target", "ill", "--out", "patients.csv"], 2, "patients.csv exists"),
         (["--target", "ill", "--encoding", "utf-99"], 3, "utf-99"),
+        (["--target", "ill", "--class_weight", '{"yess": 2, "no": 1}'], 2, "Did you mean 'yes'?"),
+        (["--target", "ill", "--model", "knn", "--metric", "euclidan"], 2, "Did you mean 'eucli"),
     ],
 )  # fmt: skip
 def test_what_is_refused_is_named(certus, given, code, message):
@@ -110,6 +112,21 @@ def test_what_is_refused_is_named(certus, given, code, message):
     assert (ran.code, ran.out) == (code, "")
     assert message in ran.err
     assert "Traceback" not in ran.err
+
+
+def test_a_target_that_looks_like_an_id_is_noted(certus):
+    ran = certus("fit", "patients.csv", "--target", "patient_id", "--model", "knn")
+    assert "the target 'patient_id' looks like an id" in ran.err
+
+
+def test_a_table_of_one_column_and_a_mixed_target_are_refused(certus, folder):
+    write_csv(folder / "one.csv", ["v"], [[i * 0.37] for i in range(30)])
+    assert "the table has no others" in certus("fit", "one.csv", "--target", "v").err
+    rows = [[i * 0.37 if i != 4 else "abc", i % 7] for i in range(30)]
+    write_csv(folder / "mixed.csv", ["v", "x"], rows)
+    ran = certus("fit", "mixed.csv", "--target", "v")
+    assert ran.code == 3
+    assert "mostly numbers, but 1 is not ('abc' in row 5): correct these cells" in ran.err
 
 
 def test_without_a_target_the_columns_and_two_commands_are_shown(certus):

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 
 import certus
-from certus.data import validation
+from certus.data import memory, validation
 from certus.exceptions import CannotVerifyError
 from certus.linear_model import LinearRegression, Ridge, RidgeCV
 from tests.contract.problems import plain, regression
@@ -333,7 +333,7 @@ def test_a_matrix_that_memory_cannot_hold_is_refused_before_it_is_allocated(
     cls, shape, message, monkeypatch
 ):
     X = np.broadcast_to(np.int8(1), shape)  # one byte
-    monkeypatch.setattr(validation, "available_memory", lambda: 2**29)
+    monkeypatch.setattr(memory, "available_memory", lambda: 2**29)
     monkeypatch.setattr("numpy.dot", None)  # nothing may be multiplied
     tracemalloc.start()
     try:
@@ -348,12 +348,12 @@ def test_a_matrix_that_memory_cannot_hold_is_refused_before_it_is_allocated(
 
 def test_memory_that_cannot_be_asked_for_is_not_limited(monkeypatch):
     X, y, _ = regression(1)
-    monkeypatch.setattr(validation, "available_memory", lambda: None)
+    monkeypatch.setattr(memory, "available_memory", lambda: None)
     assert LinearRegression().fit(X, y).certificate_.certified
 
 
 def test_the_memory_of_this_machine_is_known():
-    free = validation.available_memory()
+    free = memory.available_memory()
     assert free is None or 2**20 < free < 2**60
 
 

@@ -188,6 +188,8 @@ EXPECTED: dict[str, list[str]] = {
         KMEANS + "test_sample_weight_init",
         KMEANS + "test_sample_weight_zero",
         MIXTURE + "test_gaussian_mixture_precisions_init",
+        MIXTURE + "test_gaussian_mixture_aic_bic",
+        MIXTURE + "test_gaussian_mixture_n_parameters",
         MIXTURE + "test_gaussian_mixture_all_init_does_not_estimate_gaussian_parameters",
         NEIGHBORS + "test_neigh_predictions_algorithm_agnosticity[*-KNeighbors*0-*-100-100-10]",
         NEIGHBORS + "test_auto_algorithm",

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 MAX_CLASSES = 20  # of whole numbers: above, a target is taken as a number
 TEXT_OPTIONS = ("delimiter", "decimal", "encoding", "header", "missing")
+OTHER_SUFFIXES = (
+    ".xlsx", ".xls", ".ods", ".feather", ".arrow", ".npy", ".npz", ".json", ".gz", ".bz2", ".xz",
+    ".zip", ".pkl", ".certus",
+)  # fmt: skip
 MAX_WHOLE = 2.0**53  # above, not every whole number is a float64
 
 
@@ -160,6 +164,8 @@ def used_columns(
         chosen = table.used(excluded)
         for c in table.left_out(excluded):
             output.note(f"left out: '{c.name}' ({c.role}): {c.reason}")
+    if not chosen and only is None and not table.left_out(excluded):
+        raise TableError("no column is left for the model: the table has no others")
     if not chosen:
         raise TableError("no column is left for the model: see what was left out, and why")
     missing = [c for c in chosen if c.n_missing]
@@ -202,15 +208,24 @@ def is_model_file(path: str) -> bool:
     return True
 
 
+def require_table_suffix(path: str) -> None:
+    """Refuse the name of a table in a format that is not written."""
+    suffix = Path(path).suffix.casefold()
+    if suffix in OTHER_SUFFIXES:
+        raise UsageError(f"tables are written as CSV, TSV or Parquet, not as {suffix}: name {path} "
+                         "with one of the suffixes .csv, .tsv and .parquet")  # fmt: skip
+
+
 def write_table(data: "pa.Table", path: str | None) -> None:
-    """Write a table as CSV or, by its suffix, as Parquet; None: CSV to stdout."""
+    """Write a table as CSV or, by its suffix, as TSV or Parquet; None: CSV to stdout."""
     from pyarrow import csv, parquet
 
     buffer = io.BytesIO()
-    if path is not None and path.casefold().endswith((".parquet", ".pq")):
+    suffix = "" if path is None else Path(path).suffix.casefold()
+    if suffix in (".parquet", ".pq"):
         parquet.write_table(data, buffer)
     else:
-        csv.write_csv(data, buffer)
+        csv.write_csv(data, buffer, csv.WriteOptions(delimiter="\t" if suffix == ".tsv" else ","))
     if path is None:
         sys.stdout.flush()
         sys.stdout.buffer.write(buffer.getvalue())

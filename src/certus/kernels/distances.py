@@ -136,38 +136,46 @@ def _product(a, panel, first, last, sums):
             sums[t] += a0 * b0[t]
 
 
-@kernel
-def _all_pairs(A, panels, w, kind, p, sums, D):
-    """Fill D[i, j] for the rows of A and the panels of B; `sums` (rows of A, LANES) is scratch."""
-    n, features = A.shape
-    m = D.shape[1]
-    for block in range(panels.shape[0]):
-        panel = panels[block]
-        sums[:] = 0.0
-        for first in range(0, features, FEATURES):
-            last = min(first + FEATURES, features)
+def _make_all_pairs(kind):
+    """Make the kernel of one kind, a constant: the loops of the others are not compiled with it."""
+
+    @kernel
+    def _all_pairs(A, panels, w, p, sums, D):
+        """Fill D[i, j] for the rows of A and the panels of B; `sums` (rows, LANES) is scratch."""
+        n, features = A.shape
+        m = D.shape[1]
+        for block in range(panels.shape[0]):
+            panel = panels[block]
+            sums[:] = 0.0
+            for first in range(0, features, FEATURES):
+                last = min(first + FEATURES, features)
+                for i in range(n):
+                    if kind == ABSOLUTE:
+                        _absolute(A[i], w, panel, first, last, sums[i])
+                    elif kind == SQUARED:
+                        _squared(A[i], panel, first, last, sums[i])
+                    elif kind == WEIGHTED_SQUARED:
+                        _weighted_squared(A[i], w, panel, first, last, sums[i])
+                    elif kind == MAXIMUM:
+                        _maximum(A[i], w, panel, first, last, sums[i])
+                    elif kind == POWER:
+                        _power(A[i], w, p, panel, first, last, sums[i])
+                    elif kind == MISMATCH:
+                        _mismatch(A[i], w, panel, first, last, sums[i])
+                    elif kind == CANBERRA:
+                        _canberra(A[i], w, panel, first, last, sums[i])
+                    else:
+                        _product(A[i], panel, first, last, sums[i])
+            start = block * LANES
+            stop = min(start + LANES, m)
             for i in range(n):
-                if kind == ABSOLUTE:
-                    _absolute(A[i], w, panel, first, last, sums[i])
-                elif kind == SQUARED:
-                    _squared(A[i], panel, first, last, sums[i])
-                elif kind == WEIGHTED_SQUARED:
-                    _weighted_squared(A[i], w, panel, first, last, sums[i])
-                elif kind == MAXIMUM:
-                    _maximum(A[i], w, panel, first, last, sums[i])
-                elif kind == POWER:
-                    _power(A[i], w, p, panel, first, last, sums[i])
-                elif kind == MISMATCH:
-                    _mismatch(A[i], w, panel, first, last, sums[i])
-                elif kind == CANBERRA:
-                    _canberra(A[i], w, panel, first, last, sums[i])
-                else:
-                    _product(A[i], panel, first, last, sums[i])
-        start = block * LANES
-        stop = min(start + LANES, m)
-        for i in range(n):
-            for t in range(stop - start):
-                D[i, start + t] = sums[i, t]
+                for t in range(stop - start):
+                    D[i, start + t] = sums[i, t]
+
+    return _all_pairs
+
+
+_PAIRS = [_make_all_pairs(kind) for kind in range(8)]
 
 
 @kernel
@@ -248,7 +256,7 @@ def all_pairs(A, panels, w, kind: int, p: float, D) -> None:
     _match(A, panels, D)
     if w.shape != (features,):
         raise ValueError(f"{len(w)} weights, {features} features")
-    _compiled_pairs()(A, panels, w, kind, float(p), np.empty((n, LANES)), D)
+    _compiled_pairs(kind)(A, panels, w, float(p), np.empty((n, LANES)), D)
 
 
 def shared_features(A, panels, w, scale, categorical, D, S) -> None:
@@ -288,12 +296,10 @@ def _types():
 
 
 @cache
-def _compiled_pairs():
+def _compiled_pairs(kind):
     (vector, matrix, panels), D = _types()
     scratch = types.float64[:, ::1]
-    return _all_pairs.compile(
-        types.void(matrix, panels, vector, types.intp, types.float64, scratch, D)
-    )
+    return _PAIRS[kind].compile(types.void(matrix, panels, vector, types.float64, scratch, D))
 
 
 @cache
@@ -314,6 +320,7 @@ def _compiled_pull():
 
 def warm() -> None:
     """Compile every kind, or load it from disk."""
-    _compiled_pairs()
+    for kind in range(len(_PAIRS)):
+        _compiled_pairs(kind)
     _compiled_shared()
     _compiled_pull()

@@ -7,7 +7,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..certificate.facts import FirthFacts
 from ..certificate.findings import facts_of
-from ..data.validation import data_for_verify, memory_for_gram
+from ..data.memory import memory_for_gram
+from ..data.validation import data_for_verify
 from ..inference import FirthInference
 from ..inference.base import feature_names
 from ..runtime.pool import blas_limiter

@@ -4,9 +4,10 @@ from typing import Any
 
 from ..certificate import Certificate, certify
 from ..data.labels import named
+from ..data.memory import memory_for_gram
 from ..data.rows import Rows
 from ..data.types import Start
-from ..data.validation import boolean, data_for_classification, memory_for_gram, not_negative
+from ..data.validation import boolean, data_for_classification, not_negative
 from ..inference import FirthInference
 from ..runtime.progress import monitored
 from ..solvers.glm.firth import FirthProblem, firth_problem, minimize

@@ -8,9 +8,10 @@ from scipy.special import expit
 
 from ..certificate import Certificate, certify
 from ..data.labels import guessed_order, in_order
+from ..data.memory import memory_for_gram
 from ..data.rows import Rows
 from ..data.types import Start
-from ..data.validation import boolean, data_for_classification, memory_for_gram, not_negative
+from ..data.validation import boolean, data_for_classification, not_negative
 from ..exceptions import OrderWarning
 from ..runtime.progress import monitored
 from ..runtime.user_frame import warn_user

@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from ..certificate import TOL, Certificate, certify, unproven
+from ..data.memory import memory_for_gram
 from ..data.rows import Rows
 from ..data.types import Start
-from ..data.validation import boolean, data_for_fit, memory_for_gram, not_negative
+from ..data.validation import boolean, data_for_fit, not_negative
 from ..losses.base import Loss
 from ..penalties.base import Penalty
 from ..runtime.progress import monitored

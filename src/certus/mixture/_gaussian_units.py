@@ -90,7 +90,9 @@ def _placed(A: np.ndarray, kept: np.ndarray, P: int) -> np.ndarray:
     return out
 
 
-def _multiply_by_outer(A: np.ndarray, kept: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+def _multiply_by_outer(
+    A: np.ndarray, kept: np.ndarray, left: np.ndarray, right: np.ndarray
+) -> None:
     """Multiply A_ij by left_i·right_j in place, a few rows at a time: A may fill the memory."""
     scale_left, scale_right = np.ones(A.shape[-1]), np.ones(A.shape[-1])
     scale_left[kept], scale_right[kept] = left, right

@@ -127,8 +127,8 @@ def _imputed(graph: Graph, X: str, step: object) -> str:
     plain = values.dtype.kind == "f" and not np.isnan(values).any()
     if not plain or not isinstance(missing, float) or not np.isnan(missing) or s["add_indicator"]:
         raise ModelFileError(
-            "no ONNX form for this SimpleImputer: numbers with NaN as the missing value, no column "
-            "without values and no indicator"
+            "no ONNX form for this SimpleImputer: it must fill NaN in columns of numbers that all "
+            "have values, without an indicator"
         )
     return graph.node("Where", graph.node("IsNaN", X), graph.constant(values), X)
 

@@ -11,16 +11,19 @@ from certus.reporting.prepare import prepare
 from certus.reporting.prepared import Prepared
 from certus.reporting.sections import problems
 from certus.reporting.settings import Settings
-from certus.tables import read_table
+from certus.tables import Table, read_table
 
 
 def settings_for(**options: Any) -> Settings:
     return Settings(**{"target": "sick", **options})
 
 
+def table_of(frame: pd.DataFrame) -> Table:
+    return read_table(io.BytesIO(frame.to_csv(index=False).encode()))
+
+
 def prepared_of(frame: pd.DataFrame, settings: Settings | None = None) -> Prepared:
-    table = read_table(io.BytesIO(frame.to_csv(index=False).encode()))
-    return prepare(table, settings or settings_for())
+    return prepare(table_of(frame), settings or settings_for())
 
 
 def problems_of(frame: pd.DataFrame, code: str, **options: Any) -> list[Problem]:
@@ -46,3 +49,12 @@ def clean(seed: int = 0, n: int = 200, task: str = "classes") -> pd.DataFrame:
     z = 0.05 * (age - 50) + 0.03 * (pressure - 135) + rng.logistic(size=n)
     frame["sick"] = z.round(3) if task == "numbers" else np.where(z > 0, "ill", "well")
     return frame
+
+
+def only(found: list[Problem]) -> Problem:
+    assert len(found) == 1, [p.title for p in found]
+    return found[0]
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(1000 + seed)

@@ -17,20 +17,36 @@ from ...arrays import sample_of_rows
 from ...content.phrases import digits3, share
 from .neighborhoods import nearest, points
 from .view import DataView
-from .wording import quoted
+from .wording import quoted, sample_text, verb
 
-UNIT_NAME = re.compile(
-    r"(^|[_\s.-])(?i:id|ids|patient|subject|person|participant|individual|animal|mouse|rat|donor|"
-    r"family|household|customer|client|user|student|pupil|school|site|center|centre|clinic|"
-    r"hospital|plot|batch|lot|machine|device|sensor|sample|specimen|case|cluster|unit|visit|"
-    r"session|trial|store|account)([_\s.-]?(?i:id|nr|no|number|code))?$|[a-z](Id|ID)$"
+PERSONS = (
+    ""
+    ""
+    ""
+    ""
+    ""
+    ""
+    ""
+    "patient|subject|person|participant|individual|animal|mouse|rat|donor|family|household|customer|client|user|student|pupil"
 )
+UNITS = (
+    "id|ids|school|site|center|centre|clinic|hospital|plot|batch|lot|machine|device|sensor|sample|"
+    "specimen|case|cluster|unit|visit|session|trial|store|account"
+)
+NUMBER_OF = r"([_\s.-]?(?i:id|nr|no|number|code))?$"
+PERSON_NAME = re.compile(rf"(^|[_\s.-])(?i:{PERSONS}){NUMBER_OF}")
+UNIT_NAME = re.compile(rf"(^|[_\s.-])(?i:{PERSONS}|{UNITS}){NUMBER_OF}|[a-z](Id|ID)$")
+MAX_NUMBER_CANDIDATES = 200
+MAX_CORRELATION_OF_NEXT = 0.3
 MAX_ROWS_PER_UNIT = 0.1  # share of all rows: larger ones are ordinary categories
 MIN_UNITS = 5
 MIN_SHARE_IN_UNITS = 0.5  # rows that share their unit with another row
 MIN_AGREEMENT = 0.8
-MIN_AGREEMENT_OF_NAMED = 0.3  # where the column's name says that it names units
-MAX_ROWS = 5_000
+MIN_AGREEMENT_OF_UNITS = 0.3
+MIN_AGREEMENT_BY_NAME = (MIN_AGREEMENT, MIN_AGREEMENT_OF_UNITS, -1.0)  # any name, units, persons
+MAX_ROWS = 5_000  # whose values are compared
+MAX_QUERIES = 2_000  # rows whose neighbours are searched, among all of at most 200,000
+MAX_ROWS_COMPARED = 200_000
 MIN_LEVELS_OF_UNIT_VALUE = 20
 MAX_PAIR_CHANCE = 0.05  # that two rows share the value of a column
 MIN_TIED_COLUMNS = 3
@@ -39,8 +55,8 @@ MIN_SHARE_OF_PAIRS = 0.25  # of rows that follow an equal one; pairs of rows giv
 MIN_TIED = 0.8  # share of pairs equal in one column that are equal in another
 MAX_ORDER = 0.95  # rank correlation of two columns: above, one is a function of the other
 N_FAR = 20
-# From the distance of the nearest row to what the spacing of rows predicts; noise reaches 1.3. Where
-# the target depends on the columns, agreement fades slowly: 0.8, 0.2, −0.2 on a checkerboard.
+# From the distance of the nearest row to what the spacing of rows predicts; noise reaches 1.3.
+# Where the target depends on columns, agreement fades slowly: 0.8, 0.2, −0.2 on a checkerboard.
 MIN_JUMP = 1.5
 MIN_DROP = 0.6  # of the target's agreement, from the nearest to the 20th nearest row
 MAX_AGREEMENT_FAR_AWAY = 0.3  # with the 80th nearest
@@ -84,47 +100,87 @@ def agreement(view: DataView, unit: np.ndarray, rows: np.ndarray) -> float:
 
 
 def unit_column(view: DataView) -> GroupSign | None:
-    """Return the sign of a column that names units, used by models or not."""
-    best: tuple[float, str, np.ndarray, bool] | None = None
-    for name in _candidates(view):
+    """Return the sign of a column that names units, used by models or not.
+
+    A column that is named like a person or an animal needs no other sign than few rows each; one
+    that is named like a unit needs some agreement of the target, any other much of it. Numbers are
+    candidates if they count; those whose target is similar to that of the next are measurements.
+    """
+    best: tuple[int, float, str, np.ndarray] | None = None
+    for name, role in _candidates(view):
         codes = view.file_column(name).codes
-        is_named = UNIT_NAME.search(name) is not None
         known = np.flatnonzero(codes >= 0)
         unit = codes[known]
         if not _are_units(unit, view.n):
             continue
         kappa = agreement(view, unit, known)
-        if kappa < (MIN_AGREEMENT_OF_NAMED if is_named else MIN_AGREEMENT):
+        rank = 2 if PERSON_NAME.search(name) else 1 if UNIT_NAME.search(name) else 0
+        if kappa < MIN_AGREEMENT_BY_NAME[rank]:
             continue
-        if best is None or (is_named, kappa) > (best[3], best[0]):
-            in_units = known[np.bincount(unit)[unit] > 1]
-            best = kappa, name, in_units, is_named
+        if not rank and role == "number" and _is_smooth(view, name):
+            continue
+        if best is None or (rank, kappa) > best[:2]:
+            best = rank, kappa, name, known[np.bincount(unit)[unit] > 1]
     if best is None:
         return None
-    kappa, name, rows, is_named = best
+    _, kappa, name, rows = best
     units = len(np.unique(view.file_column(name).codes[rows]))
     return GroupSign(
         f"'{name}' looks like the name of a unit that has several rows",
         f"{count(len(rows), 'row')} share {units:,} values of '{name}', about "
-        f"{digits3(len(rows) / units)} each, and the target is "
-        f"{'nearly the same' if kappa >= MIN_AGREEMENT else 'similar'} within them (agreement "
-        f"{digits3(kappa)}; 0 by chance, 1 if it is constant).",
+        f"{digits3(len(rows) / units)} each{_in_words(kappa)}.",
         (name,), rows, kappa >= MIN_AGREEMENT, True,
     )  # fmt: skip
 
 
-def _candidates(view: DataView) -> list[str]:
-    """Columns that may name units and that the settings do not name; numbers only by their name."""
-    return [
+def _in_words(kappa: float) -> str:
+    if kappa < MIN_AGREEMENT_OF_UNITS:
+        return ""
+    how = "nearly the same" if kappa >= MIN_AGREEMENT else "similar"
+    return (
+        f", and the target is {how} among them (agreement {digits3(kappa)}; 0 by chance, 1 if it "
+        "is constant)"
+    )
+
+
+def _candidates(view: DataView) -> list[tuple[str, str]]:
+    """Names and roles of columns that may name units and that the settings do not name."""
+    counting = {
         c.name
+        for j, c in enumerate(view.number_columns[:MAX_NUMBER_CANDIDATES])
+        if _counts(view, j)
+    }
+    return [
+        (c.name, c.role)
         for c in view.prepared.table.columns
         if c.name not in view.assigned_columns
+        and MIN_UNITS <= c.n_distinct < view.n
         and (
             c.role in ("category", "text")
+            or c.name in counting
             or (c.role in ("number", "id") and UNIT_NAME.search(c.name) is not None)
         )
-        and MIN_UNITS <= c.n_distinct < view.n
     ]
+
+
+def _counts(view: DataView, j: int) -> bool:
+    """Are most whole numbers between the least and the largest in the column, as if counted?"""
+    n = int(view.n_present[j])
+    values = view.ordered_numbers[:n, j]
+    if not n or values[-1] - values[0] >= 2 * view.n_distinct[j]:
+        return False
+    return bool(np.all(values % 1 == 0))
+
+
+def _is_smooth(view: DataView, name: str) -> bool:
+    """Is the mean target of a number like that of the next larger one?"""
+    j = [c.name for c in view.number_columns].index(name)
+    unit = np.unique(view.numbers[:, j], return_inverse=True)[1]
+    y = view.target_codes.astype(float) if view.is_classes else view.prepared.y.astype(float)
+    means = np.bincount(unit, y) / np.bincount(unit)
+    if np.ptp(means[1:]) == 0 or np.ptp(means[:-1]) == 0:
+        return True
+    return bool(np.corrcoef(means[1:], means[:-1])[0, 1] > MAX_CORRELATION_OF_NEXT)
 
 
 def _are_units(unit: np.ndarray, n: int) -> bool:
@@ -166,16 +222,15 @@ def shared_values(view: DataView) -> GroupSign | None:
     if not _are_units(unit, len(rows)):
         return None
     kappa = agreement(view, unit, rows)
-    if kappa < MIN_AGREEMENT_OF_NAMED:
+    if kappa < MIN_AGREEMENT_OF_UNITS:
         return None
     names = tuple(view.number_columns[columns[i]].name for i in tied)
     in_units = rows[np.bincount(unit)[unit] > 1]
     return GroupSign(
-        f"{share(len(in_units) / len(rows))} of the rows share the exact values of "
-        f"{quoted(names)} with others",
-        f"Rows agree in {count(len(names), 'column')} of many values, though not in all, and the "
-        f"target is {'nearly the same' if kappa >= MIN_AGREEMENT else 'similar'} among them "
-        f"(agreement {digits3(kappa)}; 0 by chance, 1 if it is constant).",
+        f"{share(len(in_units) / len(rows))} of the rows{sample_text(len(rows), len(distinct))} "
+        f"share the exact values of {quoted(names)} with others",
+        f"Rows agree in {count(len(names), 'column')} of many values, though not in all"
+        f"{_in_words(kappa)}.",
         names, in_units, kappa >= MIN_AGREEMENT, False,
     )  # fmt: skip
 
@@ -209,34 +264,37 @@ def near_copies(view: DataView) -> GroupSign | None:
     """Return the sign of rows that are far nearer to each other than their spacing explains.
 
     In m dimensions distances to the k-th nearest row grow as k^(1/m). With m estimated from the
-    20th and the 5th nearest of other rows, the nearest is predicted from the 20th.
+    80th and the 20th nearest, the nearest is predicted from the 20th. Of more than 2,000 rows a
+    sample is compared with all rows.
     """
     distinct = np.sort(view.first_of_duplicates)
     n_measured = np.count_nonzero(view.n_distinct >= MIN_LEVELS_OF_UNIT_VALUE)
-    if len(distinct) > MAX_ROWS or n_measured < max(2, len(view.prepared.columns) / 2):
-        return None  # a sample separates the rows of a unit; codes are near each other by chance
-    X = points(view, distinct)
-    if len(distinct) < 5 * N_FAR or X.shape[1] < 2:
+    if n_measured < max(2, len(view.prepared.columns) / 2):
+        return None  # codes are near each other by chance
+    if not 5 * N_FAR <= len(distinct) <= MAX_ROWS_COMPARED:
         return None
-    distances, neighbors = nearest(X, 4 * N_FAR)
+    X = points(view, distinct)
+    queries = sample_of_rows(len(distinct), MAX_QUERIES)
+    distances, neighbors = nearest(X, 4 * N_FAR, queries)
     near, far, farther = distances[:, 0], distances[:, N_FAR - 1], distances[:, -1]
     positive = (near > 0) & (far > near)
-    if np.count_nonzero(positive) < MIN_SHARE_IN_UNITS * len(distinct):
+    if np.count_nonzero(positive) < MIN_SHARE_IN_UNITS * len(queries):
         return None
     m = np.log(4) / np.maximum(np.log(np.median(farther[positive] / far[positive])), 1e-3)
     predicted = far * N_FAR ** (-1 / m)
     is_near = positive & (MIN_JUMP * near < predicted)
-    if np.count_nonzero(is_near) < MIN_SHARE_IN_UNITS * len(distinct):
+    if np.count_nonzero(is_near) < MIN_SHARE_IN_UNITS * len(queries):
         return None
     close, away, far_away = (
-        float(_same(view, distinct, neighbors[:, k])[is_near].mean())
+        float(_same(view, distinct, queries, neighbors[:, k])[is_near].mean())
         for k in (0, N_FAR - 1, 4 * N_FAR - 1)
     )
     if close < MIN_AGREEMENT or away > close - MIN_DROP or far_away > MAX_AGREEMENT_FAR_AWAY:
         return None
-    rows = distinct[is_near]
+    rows = distinct[queries[is_near]]
+    sampled = sample_text(len(queries), view.n)
     return GroupSign(
-        f"{count(len(rows), 'row')} {'has' if len(rows) == 1 else 'have'} a near copy with the "
+        f"{count(len(rows), 'row')}{sampled} {verb(len(rows), 'has', 'have')} a near copy with the "
         "same target",
         "The most similar row is far nearer than the spacing of rows explains, and has the same "
         "target, which rows only a little less similar have not.",
@@ -244,12 +302,14 @@ def near_copies(view: DataView) -> GroupSign | None:
     )  # fmt: skip
 
 
-def _same(view: DataView, rows: np.ndarray, neighbor: np.ndarray) -> np.ndarray:
-    """Agreement of each row's target with that of a neighbour, 0 by chance on average."""
+def _same(
+    view: DataView, rows: np.ndarray, queries: np.ndarray, neighbor: np.ndarray
+) -> np.ndarray:
+    """Agreement of the target of queries with that of a neighbour, 0 by chance on average."""
     if view.is_classes:
         codes = view.target_codes[rows]
         p = np.bincount(codes) / len(codes)
         chance = float(np.sum(p**2))
-        return ((codes == codes[neighbor]) - chance) / max(1 - chance, 1e-9)
+        return ((codes[queries] == codes[neighbor]) - chance) / max(1 - chance, 1e-9)
     y = view.prepared.y[rows].astype(float)
-    return 1 - (y - y[neighbor]) ** 2 / max(2 * float(np.var(y)), 1e-300)
+    return 1 - (y[queries] - y[neighbor]) ** 2 / max(2 * float(np.var(y)), 1e-300)

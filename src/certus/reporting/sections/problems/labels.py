@@ -13,7 +13,7 @@ from ...arrays import sample_of_rows
 from ...content.data import Problem
 from .neighborhoods import nearest, points
 from .view import MAX_PAIRWISE_ROWS, DataView
-from .wording import INFO, verb
+from .wording import INFO, sample_text, verb
 
 CODE = "D-LABEL"
 N_NEIGHBORS = 15
@@ -43,7 +43,7 @@ def find(view: DataView) -> list[Problem] | None:
     if not len(found):
         return []
     n = len(found)
-    sampled = f", of a sample of {count(len(rows), 'row')}" if len(rows) < view.n else ""
+    sampled = sample_text(len(rows), view.n)
     what = "class" if view.is_classes else "target"
     return [Problem(
         CODE, f"The {what} of {count(n, 'row')}{sampled} is unlike that of all similar rows", INFO,

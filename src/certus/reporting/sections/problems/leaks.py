@@ -11,7 +11,7 @@ from ...content.data import Problem
 from ...content.phrases import digits3
 from .one_column import ColumnScore, scores
 from .view import DataView
-from .wording import MAX_COLUMNS_NAMED, SEVERE, WARNING, quoted
+from .wording import MAX_COLUMNS_NAMED, SEVERE, WARNING, quoted, sample_text
 
 CODE = "D-LEAK"
 MIN_SCORE = 0.99
@@ -73,7 +73,7 @@ def _suspicious(view: DataView, others: list[ColumnScore]) -> Problem:
         SEVERE if len(names) <= MAX_LEAKING_COLUMNS else WARNING,
         tuple(names[:MAX_COLUMNS_NAMED]), (), view.n,
         f"'{best.column}' reaches {measure} {digits3(best.score)} alone, on rows that were held "
-        "out. "
+        f"out{sample_text(len(_rows(view)), view.n)}. "
         + (
             "Few honest columns do: it may be a consequence of the target, or be recorded after it."
             if len(names) <= MAX_LEAKING_COLUMNS

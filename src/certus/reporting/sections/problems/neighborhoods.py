@@ -38,10 +38,21 @@ def _widest(view: DataView) -> np.ndarray:
     return np.sort(varies[order[:MAX_DIMENSIONS]])
 
 
-def nearest(X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return distances to the k nearest other rows, and which they are; nearest first."""
+def nearest(
+    X: np.ndarray, k: int, queries: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return distances from queries (indices of rows; None: all) to their k nearest other rows.
+
+    And which rows these are; the nearest comes first.
+    """
     from ....neighbors import NearestNeighbors
 
     search = NearestNeighbors(n_neighbors=k).fit(X)
-    distances, indices = search.kneighbors(None)
-    return distances, indices
+    if queries is None or len(queries) == len(X):
+        distances, indices = search.kneighbors(None)
+        return distances, indices
+    distances, indices = search.kneighbors(X[queries], k + 1)
+    is_itself = indices == queries[:, None]
+    is_itself[~is_itself.any(axis=1), -1] = True  # among more than k equal rows
+    kept = ~is_itself
+    return distances[kept].reshape(-1, k), indices[kept].reshape(-1, k)

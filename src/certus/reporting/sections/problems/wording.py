@@ -25,3 +25,8 @@ def columns_text(n: int, noun: str = "column") -> str:
 def verb(n: int, singular: str, plural: str) -> str:
     """The form of a verb for n things."""
     return singular if n == 1 else plural
+
+
+def sample_text(n: int, of: int) -> str:
+    """What a sentence says of a sample: ", of a sample of 20,000 rows"; nothing of all rows."""
+    return f", of a sample of {columns_text(n, 'row')}" if n < of else ""

@@ -82,7 +82,8 @@ def test_a_file_that_is_no_model_is_refused_with_4(certus, folder, content, comm
 
 
 def test_every_command_has_help(certus):
-    for name in ("fit", "predict", "verify", "cluster", "show", "export", "demo", "doctor", "warm"):
+    names = "report fit predict verify cluster show export demo doctor warm"
+    for name in names.split():
         ran = certus(name, "--help")
         assert ran.code == 0
         assert ran.out.startswith(f"usage: certus {name}")

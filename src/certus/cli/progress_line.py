@@ -9,7 +9,8 @@ from ..text.format import printable
 from . import output
 
 LEAST_SECONDS = {True: 0.2, False: 15.0}  # between two lines; on a terminal, and elsewhere
-SECONDS_BEFORE_GUESSING = 3.0  # of work, until a time left is printed
+SECONDS_BEFORE_GUESSING = 3.0  # of work, and MIN_SHARE of it, until a time left is printed
+MIN_SHARE = 0.03
 
 
 class ProgressLine:
@@ -43,7 +44,7 @@ class ProgressLine:
         if not of:
             return " …"
         share = f" · {100 * done // of} %"
-        if not done or passed < SECONDS_BEFORE_GUESSING:
+        if done < MIN_SHARE * of or passed < SECONDS_BEFORE_GUESSING:
             return share
         return f"{share} · about {duration(passed * (of - done) / done)} left"
 

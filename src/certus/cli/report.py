@@ -172,6 +172,8 @@ def _command(args: argparse.Namespace, settings: "Settings", table: "Table") -> 
 
 def _show(found: "Report", place: Path) -> None:
     """Print the verdict, the certificates, the problems and the paths."""
+    from ..reporting import folder
+
     content = found.content
     output.result(output.paint(content.verdict.headline, "strong"))
     output.wrapped(content.verdict.text)
@@ -191,9 +193,9 @@ def _show(found: "Report", place: Path) -> None:
     if not problems:
         output.result("No problem of the data was found.")
     output.result()
-    for path in sorted(place.iterdir()):
-        if path.suffix in (".html", ".certus", ".py", ".md", ".json"):
-            output.written(str(path))
+    for name in (*folder.NAMES, *found.extra):
+        if (place / name).exists():
+            output.written(str(place / name))
 
 
 def _open(page: Path) -> None:

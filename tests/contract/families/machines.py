@@ -7,7 +7,7 @@ import numpy as np
 from certus.exceptions import NotCertifiedWarning
 from certus.feature_selection import NCFSClassifier, NCFSClassifierCV, NCFSRegressor
 from certus.linear_model import LogisticRegression
-from certus.metrics import PriorCorrectedClassifier
+from certus.metrics import CalibratedClassifier, PriorCorrectedClassifier
 from certus.preprocessing import GaussianBasis, PolynomialBasis, SigmoidBasis
 from certus.svm import LSSVC, LSSVCCV, LSSVR, DensityWeightedLSSVC, DensityWeightedSVC
 from tests.contract.families.answers import (
@@ -159,6 +159,11 @@ def corrected(start: Any = None, unit: float = 1.0, heft: float = 1.0) -> PriorC
     return PriorCorrectedClassifier(model, prevalence=[0.2, 0.8])
 
 
+def calibrated(start: Any = None, unit: float = 1.0, heft: float = 1.0) -> CalibratedClassifier:
+    model = LogisticRegression(C=0.5 / heft / unit**2, tol=1e-12)
+    return CalibratedClassifier(model, slope=0.5, intercept=0.3)
+
+
 def probabilities(model: Any, sample: Sample) -> Answer:
     return {"probabilities": Part(model.predict_proba(sample.queries))}
 
@@ -167,6 +172,8 @@ OTHERS = [
     basis(PolynomialBasis, 3),
     basis(GaussianBasis, 5),
     basis(SigmoidBasis, 5),
+    Case("CalibratedClassifier", calibrated, two_classes, probabilities, rtol=1e-6,
+         rtol_float32=1e-6, warns=(NotCertifiedWarning,)),
     Case("PriorCorrectedClassifier", corrected, two_classes, probabilities, rtol=1e-6,
          rtol_float32=1e-6, warns=(NotCertifiedWarning,)),
 ]  # fmt: skip

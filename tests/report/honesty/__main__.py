@@ -2,6 +2,7 @@
 
 import argparse
 
+import numpy as np
 from joblib import Parallel, delayed
 
 from tests.report.honesty import studies
@@ -21,13 +22,15 @@ def main():
     for case in studies.CASES:
         truth = studies.mean_score(case)
         found = pool(delayed(studies.interval_of)(case, seed) for seed in range(args.sets))
-        covers = sum(m.interval.low <= truth <= m.interval.high for m in found)
-        width = sum(m.interval.high - m.interval.low for m in found) / args.sets
-        mean = sum(m.value for m in found) / args.sets
+        low = np.array([m.interval.low for m in found])
+        high = np.array([m.interval.high for m in found])
+        covers = np.count_nonzero((low <= truth) & (truth <= high))
+        mean = np.mean([m.value for m in found])
         print(
             f"{case.name}: true mean {truth:.3f}, mean of reports {mean:.3f}, mean width "
-            f"{width:.3f}, {covers} of {args.sets} intervals hold the truth", flush=True,
-        )  # fmt: skip
+            f"{np.mean(high - low):.3f}, {covers} of {args.sets} intervals hold the truth",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

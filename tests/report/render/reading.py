@@ -3,6 +3,11 @@
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
+# None begins sentences too
+PYTHON_TRACES = (
+    r"\bNaN\b|\bnan\b|\bNone\b(?! (?:of|is|was|were)\b)|x0__|np\.|array\(| object at |Undefined"
+    r"|= 0\.000\b"
+)
 VOID = frozenset(
     "area base br col embed hr img input link meta source track wbr".split()  # noqa: SIM905
 )

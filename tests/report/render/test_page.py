@@ -21,7 +21,7 @@ from certus.reporting.content.phrases import (
 from certus.reporting.render import as_json, html, thresholds
 from certus.reporting.render.numbers import integer
 from tests.report.render.cases import CONTENTS, HOSTILE, TASKS
-from tests.report.render.reading import Element, read
+from tests.report.render.reading import PYTHON_TRACES, Element, read
 
 MAX_BYTES = 2_000_000
 MAX_CHART_BYTES = 40_000
@@ -115,9 +115,8 @@ def test_headings_are_in_order_and_tables_have_captions(name):
 @EVERY
 def test_no_trace_of_python_is_shown(name):
     text = tree(name).text(("script", "style"))
-    wrong = r"\bNaN\b|\bnan\b|\bNone\b|\bTrue\b|\bFalse\b|x0__|np\.|array\(| object at |Undefined"
-    assert not re.search(wrong, text)
-    assert not re.search(r"= 0\.000\b", text)
+    assert not re.search(PYTHON_TRACES, text)
+    assert not re.search(r"\bTrue\b|\bFalse\b", text)
 
 
 @EVERY

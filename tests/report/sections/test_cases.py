@@ -87,8 +87,8 @@ def test_no_cell_is_shown_unless_requested(name):
     prepared, _, found = made(name)
     assert all(c.cells == () for c in found)
     if prepared.task == "numbers":
-        assert all(c.actual.startswith("tenth") for c in found)
-        assert all(v.answer.startswith("tenth") for c in found for v in c.neighbours)
+        assert all("tenth" in c.actual for c in found)
+        assert all("tenth" in v.answer for c in found for v in c.neighbours)
     _, _, shown = made(name, replace(SETTINGS, show_rows=True))
     row = shown[0].row - 1
     cells = dict(shown[0].cells)

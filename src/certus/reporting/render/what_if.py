@@ -12,7 +12,7 @@ from ..content.values import Interval
 
 
 @dataclass(frozen=True)
-class Answer:
+class WhatIfAnswer:
     """What the model answers: a probability, or a number."""
 
     label: str
@@ -20,7 +20,7 @@ class Answer:
     interval: Interval | None
 
 
-def answers(what_if: WhatIf, positions: list[int] | None = None) -> tuple[Answer, ...]:
+def answers(what_if: WhatIf, positions: list[int] | None = None) -> tuple[WhatIfAnswer, ...]:
     """Return the answers at these positions; None: where the page opens."""
     at = [slider.start for slider in what_if.sliders] if positions is None else positions
     z = [
@@ -32,7 +32,7 @@ def answers(what_if: WhatIf, positions: list[int] | None = None) -> tuple[Answer
         top = max(z)
         weights = [math.exp(value - top) for value in z]
         return tuple(
-            Answer(name, weight / sum(weights), None)
+            WhatIfAnswer(name, weight / sum(weights), None)
             for name, weight in zip(what_if.outputs, weights, strict=True)
         )
     if what_if.link == "cumulative":
@@ -64,6 +64,8 @@ def sigmoid(z: float) -> float:
     return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))
 
 
-def _answer(label: str, z: float, half: float | None, link: Callable[[float], float]) -> Answer:
+def _answer(
+    label: str, z: float, half: float | None, link: Callable[[float], float]
+) -> WhatIfAnswer:
     interval = None if half is None else Interval(link(z - half), link(z + half))
-    return Answer(label, link(z), interval)
+    return WhatIfAnswer(label, link(z), interval)

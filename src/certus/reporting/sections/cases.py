@@ -26,7 +26,7 @@ N_NEIGHBOURS, N_REASONS = 5, 5
 MIN_ROWS = 10
 MAX_ROWS = 50_000  # that are searched for neighbours
 CHECK = "Explained cases"
-NEAR = ((0.4, 0.6), (0.86, 0.94))  # shares of rows with a smaller error
+RANGES_OF_ERRORS = ((0.4, 0.6), (0.86, 0.94))  # shares of rows with a smaller error
 
 
 def make(
@@ -74,7 +74,9 @@ def choose(
     if prepared.task == "numbers":
         order = np.argsort(np.abs(found.target - found.output), kind="stable")
         rng, last = np.random.default_rng(seed), found.n - 1
-        places = [int(rng.integers(round(a * last), round(b * last) + 1)) for a, b in NEAR]
+        places = [
+            int(rng.integers(round(a * last), round(b * last) + 1)) for a, b in RANGES_OF_ERRORS
+        ]
         typical, large = (int(order[place]) for place in places)
         return {"typical": typical, "borderline": large, "wrong": int(order[-1])}
     t = 0.5 if result.threshold is None else result.threshold
@@ -133,8 +135,8 @@ def _actual(prepared: Prepared, settings: Settings, row: int) -> str:
     value = float(prepared.y[row])
     if settings.show_rows:
         return digits3(value)
-    below = float(np.mean(prepared.y < value))
-    return f"tenth {int(10 * below) + 1} of 10"
+    tenth = int(10 * float(np.mean(prepared.y < value))) + 1
+    return {1: "lowest tenth", 10: "highest tenth"}.get(tenth, f"tenth {tenth} of 10")
 
 
 def _cells(prepared: Prepared, row: int) -> tuple[tuple[str, str], ...]:

@@ -20,7 +20,7 @@ from .parts.answers import answered
 
 MAX_QUERIES = 5_000  # rows that are predicted
 MAX_ROWS = 20_000  # rows that are searched
-RARE = 0.1  # share of the rows outside the commonest class
+MAX_RARE_SHARE = 0.1  # share of the rows outside the commonest class
 CAVEAT = (
     "Measured, not proven: the bracket holds for infinitely many rows of these columns. With few "
     "rows or many columns one neighbour errs more than its limit, so a better model may exist than "
@@ -91,7 +91,7 @@ def _errors(prepared: Prepared, result: ProcedureResult) -> tuple[float, float]:
 
 
 def _reading(error: float, lower: float, upper: float, guess: float) -> str:
-    if guess < RARE:
+    if guess < MAX_RARE_SHARE:
         return (
             "With so rare a class hardly any answer is wrong, so this count says little: the "
             "verdict's AUC says more."

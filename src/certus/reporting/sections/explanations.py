@@ -97,6 +97,12 @@ TEXTS = {
     ),
 }  # fmt: skip
 OF_NUMBERS = {
+    "cases": (
+        "Three rows show how an answer comes about: one with a usual error, one with a large, and "
+        "one with the largest. Neighbours are the rows nearest to it when each column is divided "
+        "by its standard deviation; targets are told by tenths, from the lowest.",
+        "d(x, z)² = Σ (xⱼ − zⱼ)²/sⱼ²", "certus.neighbors",
+    ),
     "measures": (
         "Errors are differences between what was observed and what was predicted, in the target's "
         "unit. Quantiles show how large they are for most rows.",

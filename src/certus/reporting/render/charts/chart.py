@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from ...content.values import Grid
 from ..svg.canvas import Canvas
 
-WIDE, NARROW = 728.0, 328.0  # pixels: the column of text on a desk, and on a telephone
+WIDE_PIXELS, NARROW_PIXELS = (
+    728.0,
+    328.0,
+)  # pixels: the column of text on a desk, and on a telephone
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,9 @@ def in_two_widths(
 ) -> Chart:  # fmt: skip
     """Draw a chart for wide and for narrow screens; ``draw(canvas, narrow)``."""
     pictures = []
-    for narrow, width, height in zip((False, True), (WIDE, NARROW), heights, strict=True):
+    for narrow, width, height in zip(
+        (False, True), (WIDE_PIXELS, NARROW_PIXELS), heights, strict=True
+    ):
         suffix = "-narrow" if narrow else ""
         canvas = Canvas(f"chart-{name}{suffix}", title, description, width, height)
         draw(canvas, narrow)

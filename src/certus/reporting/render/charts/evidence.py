@@ -5,7 +5,7 @@ from ..numbers import digits3, integer
 from ..svg.canvas import Canvas, fixed
 from ..svg.plot import Plot
 from ..svg.scales import domain
-from .chart import NARROW, Chart, in_two_widths
+from .chart import NARROW_PIXELS, Chart, in_two_widths
 
 PANEL_PIXELS, PANEL_GAP = 200.0, 24.0
 MAX_PANELS = 4
@@ -19,7 +19,7 @@ def evidence(grid: Grid) -> Chart | None:
         return None
 
     def draw(canvas: Canvas, narrow: bool) -> None:
-        width = NARROW if narrow else (canvas.width - PANEL_GAP) / 2
+        width = NARROW_PIXELS if narrow else (canvas.width - PANEL_GAP) / 2
         for number, j in enumerate(panels):
             row, column = (number, 0) if narrow else divmod(number, 2)
             inner = Canvas("", "", "", width, PANEL_PIXELS)

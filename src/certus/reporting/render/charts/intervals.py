@@ -10,7 +10,7 @@ from ..numbers import digits3, interval_text, value_beside
 from ..svg.canvas import MARGIN, TEXT_PIXELS, Canvas
 from ..svg.scales import Axis, LinearScale, LogScale
 from ..svg.text_width import shortened, width_of
-from .chart import NARROW, Chart, in_two_widths
+from .chart import NARROW_PIXELS, Chart, in_two_widths
 
 ROW_PIXELS, STACKED_ROW_PIXELS = 28.0, 44.0  # the latter with the label above
 HEAD_PIXELS, FOOT_PIXELS = 27.0, 44.0
@@ -89,7 +89,7 @@ def _row(canvas: Canvas, x: Axis, row: IntervalRow, k: int, narrow: bool) -> Non
     y = HEAD_PIXELS + 6 + step * k + (step * 0.72 if narrow else step / 2)
     text_y = y - 14 if narrow else y + 4
     size = TEXT_PIXELS * (BOLD_WIDTH if row.bold else 1)
-    room = NARROW - 20 - width_of(row.numbers, TEXT_PIXELS) if narrow else x.start - 14
+    room = NARROW_PIXELS - 20 - width_of(row.numbers, TEXT_PIXELS) if narrow else x.start - 14
     label = shortened(row.label, size, room)
     canvas.text(MARGIN, text_y, label, "start", "t strong" if row.bold else "t")
     canvas.text(canvas.width - MARGIN, text_y, row.numbers, "end", "t number")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from ..numbers import digits3
 from .canvas import TEXT_PIXELS, Canvas, fixed
-from .scales import LinearScale, LogScale
+from .scales import LinearScale
 from .text_width import width_of
 
 WIDTH, HEIGHT = 352.0, 300.0  # pixels: two side by side on a desk, one on a telephone
@@ -83,6 +83,3 @@ class Plot:
             f'{self.x.low:.4g} {self.x.high:.4g}" data-y="{a_y:.4g} {b_y:.6g} {self.y.low:.4g} '
             f'{self.y.high:.4g}" transform="translate({shift[0]} {shift[1]})">{inside}</g>'
         )
-
-
-__all__ = ["HEIGHT", "WIDTH", "LinearScale", "LogScale", "Plot"]

@@ -245,7 +245,7 @@ def rows_and_weights(n, p, seed, dtype, order):
     return np.asarray(X, order=order), rng.uniform(0.5, 2.0, max(n, p))
 
 
-def labelled_rows(n, p, seed, dtype, order):
+def labeled_rows(n, p, seed, dtype, order):
     """Two classes that overlap."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, p))

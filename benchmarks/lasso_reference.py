@@ -17,13 +17,13 @@ ROUNDS = 10_000  # a path of 50 α on 500 × 20,000 takes 300
 
 def lasso_path(X, y, alphas, fit_intercept=True):
     """(W of one row per α, b); the α from the largest down, each begun at the one before."""
-    centre = X.mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
+    center = X.mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
     mean = y.mean() if fit_intercept else 0.0
     rank = min(X.shape[1], len(y) - fit_intercept)
     with threadpool_limits(1):  # small systems: on a busy machine two threads took 30 times as long
-        active = ActiveSet(X - centre, y - mean, rank)
+        active = ActiveSet(X - center, y - mean, rank)
         W = np.array([active.solve(alpha).copy() for alpha in alphas])
-    return W, mean - W @ centre
+    return W, mean - W @ center
 
 
 class ActiveSet:

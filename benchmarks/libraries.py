@@ -11,7 +11,7 @@ TOLERANCES = tuple(10.0**-k for k in range(2, 13))  # the loosest that reaches t
 NEIGHBORS, KMEANS = "benchmarks.neighbors_peers", "benchmarks.kmeans_peers"
 NCFS, LSSVM = "benchmarks.ncfs_peers", "benchmarks.lssvm_peers"
 MIXTURE, LINKAGE = "benchmarks.mixture_peers", "benchmarks.linkage_peers"
-OPTIMISERS = "benchmarks.optimiser_peers"
+OPTIMIZERS = "benchmarks.optimiser_peers"
 MANY = 100_000  # max_iter, so that tol is what stops a solver
 EPOCHS = 1_000  # of liblinear, saga and the lasso, which cannot be interrupted
 SVC_EPOCHS = 3_000  # of liblinear's hinge on sparse rows, which needs more than 744 for 4e-6
@@ -112,12 +112,12 @@ def sklearn_lasso():
 
 def certus_optimisers():
     return Contestant(
-        "certus", "certus", f"{OPTIMISERS}.certus_peer", "certus", context=certus_threads
+        "certus", "certus", f"{OPTIMIZERS}.certus_peer", "certus", context=certus_threads
     )
 
 
 def sklearn_optimisers():
-    return Contestant("sklearn", "sklearn", f"{OPTIMISERS}.sklearn_peer", "scikit-learn")
+    return Contestant("sklearn", "sklearn", f"{OPTIMIZERS}.sklearn_peer", "scikit-learn")
 
 
 def certus_neighbors():

@@ -22,13 +22,13 @@ class FirthLogisticRegression:
     def fit(self, X, y):
         A = np.hstack([X, np.ones((len(X), 1))])
         theta = np.zeros(A.shape[1])
-        F, step = self._look(A, y, theta)
+        F, step = self._evaluate(A, y, theta)
         for _ in range(200):
             if np.max(np.abs(step)) < 1e-8:
                 break
             step *= min(1.0, 5.0 / np.max(np.abs(step)))
             for _ in range(40):
-                new = self._look(A, y, theta + step)
+                new = self._evaluate(A, y, theta + step)
                 if new[0] <= F:
                     break
                 step = step / 2
@@ -37,7 +37,7 @@ class FirthLogisticRegression:
         return self
 
     @staticmethod
-    def _look(A, y, theta):
+    def _evaluate(A, y, theta):
         z = A @ theta
         p = 1 / (1 + np.exp(-z))
         v = p * (1 - p)

@@ -38,7 +38,7 @@ def kmeans_small(n: int, k: int, p: int) -> Path:
         return float(KMeans(k, n_init=10, random_state=0).fit(X).inertia_)
 
     def off() -> AbstractContextManager[object]:
-        return patch("certus.solvers.kmeans.lloyd.is_small", lambda *_: False)
+        return patch("certus.solvers.kmeans.lloyd_loop.is_small", lambda *_: False)
 
     return Path("kmeans/small", f"n={n:,} k={k} p={p}, 10 starts", fit, off)
 

@@ -77,7 +77,7 @@ class Walk:
             return
         self.seconds, self.model, self.objective = seconds, model, float(objective(model))
         excess = relative_excess(self.objective, min(best, self.objective))
-        say(self.entry, tol, f"{seconds:.3g} s, {iterations_of(model)} iterations, {excess:.1e}")
+        report(self.entry, tol, f"{seconds:.3g} s, {iterations_of(model)} iterations, {excess:.1e}")
 
 
 def fit_with_patience(entry, tol):
@@ -86,11 +86,11 @@ def fit_with_patience(entry, tol):
         with time_limit(PATIENCE):
             return entry.fit_at(tol)
     except TookTooLong:
-        say(entry, tol, "took too long")
+        report(entry, tol, "took too long")
         return np.inf, None
 
 
-def say(entry, tol, what):
+def report(entry, tol, what):
     name = f"{entry.row.name}, {entry.contestant.name}"
     print(f"  {name}: tol {tol or 'default'}, {what}", file=sys.stderr, flush=True)
 

@@ -32,7 +32,7 @@ def expectation(X, pi, mu, C):
     return np.exp(joint - log_rows(joint)[:, None])
 
 
-def maximisation(X, q, prior=1e-6):
+def maximization(X, q, prior=1e-6):
     """θ = argmax F(q, θ) + log prior: shares, means and covariances of rows with weights q.
 
     The manuscript names MAP estimates and leaves the prior open. Without one a component on a
@@ -64,7 +64,7 @@ def em(X, mu, steps=1000, gain=1e-9):
     values = [objective(X, *theta)]
     for _ in range(steps):
         q = expectation(X, *theta)
-        theta = maximisation(X, q)
+        theta = maximization(X, q)
         values.append(objective(X, *theta))
         if values[-1] - values[-2] < gain * len(X):
             break

@@ -22,9 +22,9 @@ def line(x, y):
     return y.mean() - w1 * x.mean(), w1
 
 
-def gaussian_basis(x, centres, width):
+def gaussian_basis(x, centers, width):
     """φ_j(x) = exp(−(x − μ_j)²/2s²). Corrected: the slides leave out exp(−·)."""
-    return np.exp(-((x[:, None] - centres) ** 2) / (2 * width**2))
+    return np.exp(-((x[:, None] - centers) ** 2) / (2 * width**2))
 
 
 def gradient(Phi, y, w):

@@ -70,11 +70,11 @@ if __name__ == "__main__":
     X = np.column_stack([X, np.ones(len(X))])  # the intercept, which λ holds too
     for name, step, beta in (("gradient descent", 0.1, 0.0), ("heavy ball", 0.01, 0.9)):
         _, values = descend(X, y, 0.01, step, 100, beta)
-        told = ", ".join(f"{values[t]:.10f}" for t in (1, 10, 100))
-        print(f"{name}, α = {step}, β = {beta}: Q = {told} after 1, 10, 100 steps")
+        printed = ", ".join(f"{values[t]:.10f}" for t in (1, 10, 100))
+        print(f"{name}, α = {step}, β = {beta}: Q = {printed} after 1, 10, 100 steps")
     for name, step, beta in (("SGD", 0.1, 0.0), ("accelerated SGD", 0.01, 0.9)):
         for tail in (0, len(X)):
             _, values = descend_by_rows(X, y, 0.01, step, 20, beta, tail=tail)
-            told = ", ".join(f"{values[t]:.6f}" for t in (1, 10, 20))
+            printed = ", ".join(f"{values[t]:.6f}" for t in (1, 10, 20))
             answer = f"mean of {tail} w" if tail else "last w"
-            print(f"{name}, α = {step}, β = {beta}, {answer}: Q = {told} after 1, 10, 20 passes")
+            print(f"{name}, α = {step}, β = {beta}, {answer}: Q = {printed} after 1, 10, 20 passes")

@@ -70,9 +70,9 @@ def ascend(X, y, lam, step=1.0, tol=1e-8, max_iter=1000, **how):
 
 if __name__ == "__main__":
     rng, y = np.random.default_rng(0), np.repeat([0, 1], 100)
-    centres = np.array([[[-0.75, -3], [0.75, 3]], [[3, -3], [-3, 3]]])  # two for each class
+    centers = np.array([[[-0.75, -3], [0.75, 3]], [[3, -3], [-3, 3]]])  # two for each class
     X = np.hstack([rng.normal(size=(200, 2)), rng.normal(0, 20**0.5, size=(200, 100))])
-    X[:, :2] += centres[y, rng.integers(2, size=200)]
+    X[:, :2] += centers[y, rng.integers(2, size=200)]
     X = (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0))
     w, values = ascend(X, y, lam=0.01)
     print(f"ζ from {values[0]:.3f} to {values[-1]:.3f} of at most 2, in {len(values) - 1} steps")

@@ -22,7 +22,7 @@ from certus.neighbors import KNeighborsClassifier
 ALPHAS = 3.0, 1.0, 0.3, 0.1, 0.03  # to choose from
 
 
-def neighbours(X, y, new, k):
+def neighbors(X, y, new, k):
     """What the k nearest rows say, by L1; without a column, the most frequent class."""
     if X.shape[1] == 0:
         labels, counts = np.unique(y, return_counts=True)
@@ -53,13 +53,13 @@ def study(X, y, alphas, k=3, folds=10, repeats=10):
                 model = fitted(X[train], y[train], alpha)
                 columns = model.get_support()
                 Z = (X[:, columns] - model.shift_[columns]) / model.scale_[columns]
-            said = neighbours(Z[train], y[train], Z[test], k)
-            right[alpha][test] += (said == y[test]) / repeats
+            predicted = neighbors(Z[train], y[train], Z[test], k)
+            right[alpha][test] += (predicted == y[test]) / repeats
             selected[alpha].append(int(columns.sum()))
     return right, selected
 
 
-def asked(word):
+def alpha_argument(word):
     return word if word in ("1se", "best") else float(word)
 
 
@@ -101,7 +101,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*", help="all of the folder if none is given")
-    parser.add_argument("--alphas", type=asked, nargs="+", default=[1.0, 0.3, 0.1])
+    parser.add_argument("--alphas", type=alpha_argument, nargs="+", default=[1.0, 0.3, 0.1])
     parser.add_argument("--neighbors", type=int, default=3)
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--repeats", type=int, default=10)

@@ -14,8 +14,8 @@ class Lloyd:
         X = np.ascontiguousarray(X, dtype=np.float32)
         first = start(X, y, self.k)
         # by default it takes a sample of 256 rows for each centre
-        of_a_centre = {"max_points_per_centroid": len(X), "min_points_per_centroid": 1}
-        model = faiss.Kmeans(X.shape[1], len(first), niter=self.max_iter, **of_a_centre)
+        of_a_center = {"max_points_per_centroid": len(X), "min_points_per_centroid": 1}
+        model = faiss.Kmeans(X.shape[1], len(first), niter=self.max_iter, **of_a_center)
         model.train(X, init_centroids=first)
         self.centers_, self.n_iter_ = model.centroids, len(model.obj)
         return self

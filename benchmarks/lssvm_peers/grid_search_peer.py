@@ -13,7 +13,7 @@ class Grid:
 
     def fit(self, X, y):
         cv = LeaveOneOut() if self.folds == "leave-one-out" else self.folds
-        asked = {"C": list(self.Cs), "gamma": list(self.gammas)}
-        search = GridSearchCV(LSSVC(loo=False), asked, cv=cv, scoring="accuracy").fit(X, y)
+        grid = {"C": list(self.Cs), "gamma": list(self.gammas)}
+        search = GridSearchCV(LSSVC(loo=False), grid, cv=cv, scoring="accuracy").fit(X, y)
         self.C_, self.gamma_ = search.best_params_["C"], search.best_params_["gamma"]
         return self

@@ -12,7 +12,7 @@ intercept: each is judged by the gap of its own problem, over P of the best cons
 import numpy as np
 
 from benchmarks import libraries
-from benchmarks.generators import labelled_rows
+from benchmarks.generators import labeled_rows
 from benchmarks.harness import Row, Suite
 from benchmarks.lssvm_peers import new_rows, signs
 
@@ -83,7 +83,7 @@ MACHINES = NUMPY, SVC, RIDGE
 def row(name, estimator, n, objective, peers, **settings):
     without = tuple(peer.name for peer in PEERS if peer not in peers)
     settings = {"params": {"C": C, "gamma": GAMMA}, "excess_limit": SAME, "least": 1.0} | settings
-    return Row(name, estimator, n, P, objective, labelled_rows, without=without, **settings)
+    return Row(name, estimator, n, P, objective, labeled_rows, without=without, **settings)
 
 
 def fit(n, peers=MACHINES, threads=None, **settings):

@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks import libraries
 from benchmarks.generators import (
     decaying_rows_and_queries,
-    labelled_rows,
+    labeled_rows,
     rows_and_queries,
     rows_and_weights,
 )
@@ -103,7 +103,7 @@ SUITE = Suite(
         ),
         row(
             "Choice of k", "ChooseK", n=5000, p=8, params={"ks": tuple(range(1, 100, 2)), "cv": 5},
-            generator=labelled_rows, objective=same_choice, least=1.0, peers=(AUTO,),
+            generator=labeled_rows, objective=same_choice, least=1.0, peers=(AUTO,),
         ),
     ),
 )  # fmt: skip

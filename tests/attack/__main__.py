@@ -73,8 +73,8 @@ def _record(o: Outcome, out: Path | None) -> None:
     if not (o.faults or o.missed or o.crash or late):
         return
     kind = "FALSE" if o.faults else "MISSED" if o.missed else "CRASH" if o.crash else "TIME LIMIT"
-    said = [str(f) for f in o.faults] or o.missed or [o.crash or o.status]
-    print(f"{kind} seed {o.seed}: {' '.join(o.words.split())}: {'; '.join(said)}", flush=True)
+    reasons = [str(f) for f in o.faults] or o.missed or [o.crash or o.status]
+    print(f"{kind} seed {o.seed}: {' '.join(o.words.split())}: {'; '.join(reasons)}", flush=True)
     if out is not None:
         record = dataclasses.asdict(o)
         with out.open("a") as file:

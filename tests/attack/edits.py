@@ -157,13 +157,13 @@ def _one(
     if after is None or not differ(before, after):
         return  # it says so itself, or nothing changed
     outcome.edits += 1
-    told = f"{edit.__name__} of {name}"
+    description = f"{edit.__name__} of {name}"
     try:
         found = certus.verify(edited, t.X, t.y, t.s)
     except EXPECTED:
         return
     except Exception as error:
-        outcome.crash = f"verify after {told}: {type(error).__name__}: {error}"
+        outcome.crash = f"verify after {description}: {type(error).__name__}: {error}"
         return
     if not found.certified:
         return
@@ -171,14 +171,16 @@ def _one(
         if found.definition in SAMPLED:
             outcome.uncovered += 1
         else:
-            outcome.missed.append(f"{told}: answers differ, and the certificate is as before")
+            outcome.missed.append(
+                f"{description}: answers differ, and the certificate is as before"
+            )
         return
     try:
         faults = judge(found, edited, rows_of(t, found))
     except NotJudged:
         return
     if faults:
-        outcome.missed.append(f"{told}: {'; '.join(map(str, faults))}")
+        outcome.missed.append(f"{description}: {'; '.join(map(str, faults))}")
 
 
 def _same_claim(found: Any, before: Any) -> bool:

@@ -119,8 +119,8 @@ def words(found: list[Heard]) -> str:
     if not found:
         return "done before each interrupt"
     left = Counter(heard.left for heard in found)
-    told = ", ".join(f"{what} at {times}" for what, times in sorted(left.items()))
-    return f"longest wait {max(heard.wait for heard in found):.2f} s; {told}"
+    summary = ", ".join(f"{what} at {times}" for what, times in sorted(left.items()))
+    return f"longest wait {max(heard.wait for heard in found):.2f} s; {summary}"
 
 
 def main() -> int:

@@ -91,4 +91,5 @@ CASES: list[tuple[int, str, str]] = [
     (2026496, "sklearn GaussianMixture", "blobs"),
     (9035675, "sklearn LogisticRegression, three classes", "blobs"),
     (9078795, "LinearRegression", "offset"),
+    (20064739, "LSSVCCV", "extreme"),
 ]

@@ -46,8 +46,8 @@ MORE = range(10_000, 10_500)
 
 def failure(case):
     outcome = outcome_of(case, edits=case[0] % 4 == 0)
-    said = [*map(str, outcome.faults), *outcome.missed, *([outcome.crash] * bool(outcome.crash))]
-    return f"seed {outcome.seed}: {outcome.words}: {'; '.join(said)}" if said else None
+    reasons = [*map(str, outcome.faults), *outcome.missed, *([outcome.crash] * bool(outcome.crash))]
+    return f"seed {outcome.seed}: {outcome.words}: {'; '.join(reasons)}" if reasons else None
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
@@ -56,19 +56,19 @@ def test_no_earlier_failure_comes_back(case):
 
 
 def test_no_certificate_of_the_first_trials_is_false():
-    assert [said for seed in QUICK if (said := failure((seed, None, None)))] == []
+    assert [report for seed in QUICK if (report := failure((seed, None, None)))] == []
 
 
 @pytest.mark.exhaustive
 def test_no_certificate_of_the_next_trials_is_false():
-    assert [said for seed in REST if (said := failure((seed, None, None)))] == []
+    assert [report for seed in REST if (report := failure((seed, None, None)))] == []
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("start", range(MORE.start, MORE.stop, 100))
 def test_no_certificate_of_more_trials_is_false(start):
     seeds = range(start, start + 100)
-    assert [said for seed in seeds if (said := failure((seed, None, None)))] == []
+    assert [report for seed in seeds if (report := failure((seed, None, None)))] == []
 
 
 # --- trials ---------------------------------------------------------------------------------------

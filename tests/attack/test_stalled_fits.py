@@ -14,7 +14,7 @@ from certus.solvers.glm.exact_step import exact_step_from_scores
 from certus.solvers.glm.newton import Newton
 from certus.solvers.glm.newton_cg import NewtonCG
 from certus.solvers.lasso.coordinate_descent import STALLED_MESSAGE, CoordinateDescent
-from certus.solvers.loop import NO_DESCENT_MESSAGE, State, minimise
+from certus.solvers.loop import NO_DESCENT_MESSAGE, State, minimize
 from certus.solvers.problem import Problem, objective
 from certus.svm import LinearSVC
 
@@ -67,7 +67,7 @@ def overlapping(l1_ratio: float = 0.0) -> Problem:
 @pytest.mark.parametrize("solver", [Newton(), NewtonCG(), LBFGS()], ids=lambda s: s.name)
 def test_a_fit_that_no_step_improves_says_so(solver: Any) -> None:
     problem = overlapping()
-    fit = minimise(problem, solver, tol=-1.0, max_iter=2000)  # an excess below 0 is never reached
+    fit = minimize(problem, solver, tol=-1.0, max_iter=2000)  # an excess below 0 is never reached
     assert fit.stopped_at is None
     assert fit.message == NO_DESCENT_MESSAGE
 
@@ -75,13 +75,13 @@ def test_a_fit_that_no_step_improves_says_so(solver: Any) -> None:
 def test_coordinate_descent_that_stalls_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     module = "certus.solvers.lasso.coordinate_descent"
     monkeypatch.setattr(f"{module}.dual_bound", lambda *_: -1.0)  # far too low: never enough
-    fit = minimise(overlapping(0.5), CoordinateDescent())
+    fit = minimize(overlapping(0.5), CoordinateDescent())
     assert fit.stopped_at is None
     assert fit.message == NO_DESCENT_MESSAGE
     monkeypatch.setattr(
         f"{module}.OBJECTIVE_ROUNDING", -1.0
     )  # every step counts as one that lowers F
-    fit = minimise(overlapping(0.5), CoordinateDescent())
+    fit = minimize(overlapping(0.5), CoordinateDescent())
     assert fit.stopped_at is None
     assert fit.message == STALLED_MESSAGE
 

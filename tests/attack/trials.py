@@ -172,17 +172,17 @@ def _spoken(certificate: Any) -> None:
 
 def rows_of(t: Trial, certificate: Any) -> Rows:
     """The stored floats, with targets as the definition reads them."""
-    X, y, s, said = dense_values(t.X), t.y, t.s, certificate.labels
+    X, y, s, coded = dense_values(t.X), t.y, t.s, certificate.labels
     eps = float(np.finfo(t.X.dtype).eps) if t.X.dtype.kind == "f" else 2.0**-52
     if y is None:
         return Rows(X, None, s, eps)
-    if said is None:
+    if coded is None:
         return Rows(X, np.asarray(y, dtype=float).reshape(len(X), -1), s, eps)
-    index = np.array([said.classes.tolist().index(label) for label in y.tolist()])
-    if said.coding == "index":
+    index = np.array([coded.classes.tolist().index(label) for label in y.tolist()])
+    if coded.coding == "index":
         return Rows(X, index, s, eps)
-    first = 1 if len(said.classes) == 2 else 0
-    Y = np.where(index[:, None] == np.arange(first, len(said.classes)), 1.0, -1.0)
-    if said.weight is not None:
-        s = said.weight[index] * (1.0 if s is None else s)
+    first = 1 if len(coded.classes) == 2 else 0
+    Y = np.where(index[:, None] == np.arange(first, len(coded.classes)), 1.0, -1.0)
+    if coded.weight is not None:
+        s = coded.weight[index] * (1.0 if s is None else s)
     return Rows(X, Y, s, eps)

@@ -218,10 +218,10 @@ def leave_one_out_error(X, y, alpha):
     errors = []
     for i in range(len(y)):
         rest = np.arange(len(y)) != i
-        centre, mean = X[rest].mean(axis=0), y[rest].mean()
-        Z = X[rest] - centre
+        center, mean = X[rest].mean(axis=0), y[rest].mean()
+        Z = X[rest] - center
         w = np.linalg.solve(Z.T @ Z + alpha * np.eye(X.shape[1]), Z.T @ (y[rest] - mean))
-        errors.append((y[i] - mean - (X[i] - centre) @ w) ** 2)
+        errors.append((y[i] - mean - (X[i] - center) @ w) ** 2)
     return np.mean(errors)
 
 

@@ -181,7 +181,7 @@ def test_starts_by_chance_are_much_better_than_rows_at_random(name, contestant):
     assert J(model) < 0.9 * np.mean(at_random)
 
 
-class OneCentreOff(Contestant):
+class OneCenterOff(Contestant):
     """The answer of scikit-learn with a centre moved."""
 
     def timed_fit(self, row, X, y):
@@ -192,7 +192,7 @@ class OneCentreOff(Contestant):
 
 def test_wrong_centres_have_an_excess_above_the_limit():
     row = mini("p=16 noise 20 steps")
-    wrong = OneCentreOff("wrong", "sklearn", "sklearn", "scikit-learn")
+    wrong = OneCenterOff("wrong", "sklearn", "sklearn", "scikit-learn")
     cells, _ = harness.contest(row, (kmeans.LLOYD, wrong), ONCE)
     assert cells["sklearn lloyd"]["excess"] == 0
     assert cells["wrong"]["excess"] > row.excess_limit

@@ -104,12 +104,12 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("told", MISTAKES)
-def test_the_mistake_is_guessed(told):
-    found = check_gradient(f, MISTAKES[told], x)
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_the_mistake_is_guessed(mistake):
+    found = check_gradient(f, MISTAKES[mistake], x)
     assert not found.ok
-    assert found.reason.endswith(told)
-    off = np.abs(MISTAKES[told](x) - grad(x))
+    assert found.reason.endswith(mistake)
+    off = np.abs(MISTAKES[mistake](x) - grad(x))
     assert off[found.worst] == pytest.approx(off.max())
     np.testing.assert_allclose(found.differences, grad(x), rtol=1e-9)
 
@@ -129,8 +129,8 @@ def test_the_words_are_those_of_the_house():
 
 def test_two_numbers_that_differ_are_shown_to_differ():
     found = check_gradient(f, lambda x: grad(x) * (1 + 1e-5), x)
-    said, right = found.reason.split("you say ")[1].split(", central difference ")
-    assert said != right
+    stated, right = found.reason.split("you say ")[1].split(", central difference ")
+    assert stated != right
     assert "?" not in found.reason, "no guess fits"
 
 
@@ -203,9 +203,11 @@ def test_not_a_number_is_named():
 
 
 def test_a_kink_has_no_derivative_whatever_the_gradient_says():
-    for said in (-1.0, 0.0, 1.0):
+    for subgradient in (-1.0, 0.0, 1.0):
         found = check_gradient(
-            lambda x: np.abs(x).sum(), lambda x, said=said: np.array([said, 1.0]), [0.0, 2.0]
+            lambda x: np.abs(x).sum(),
+            lambda x, subgradient=subgradient: np.array([subgradient, 1.0]),
+            [0.0, 2.0],
         )
         assert found.reason == (
             "component 0: f is not differentiable there, its slope jumps from -1 to 1: "
@@ -295,15 +297,15 @@ def test_the_result_can_be_kept():
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         (lambda: check_gradient(f, grad, []), "x must hold finite numbers"),
         (lambda: check_gradient(f, grad, [np.nan]), "x must hold finite numbers"),
         (lambda: check_gradient(f, grad, x, tol=0), "tol=0: give a number above 0"),
     ],
 )
-def test_a_call_that_makes_no_sense_is_an_error(call, told):
-    with pytest.raises(ValueError, match=told):
+def test_a_call_that_makes_no_sense_is_an_error(call, message):
+    with pytest.raises(ValueError, match=message):
         call()
 
 

@@ -97,18 +97,18 @@ def test_a_weighted_fit_says_what_weights_did_to_its_probabilities():
     model = peers.LogisticRegression(class_weight="balanced", **TIGHT).fit(X, y)
     mean, share = model.predict_proba(X)[:, 1].mean(), (y == "yes").mean()
     assert mean > 5 * share
-    said = (
+    expected = (
         f"class weights shift probabilities: mean {number(mean, 2)[1:]}, observed share "
         f"{number(share, 2)[1:]} of 'yes'"
     )
     c = certus.verify(model, X, y)
-    assert c.notes[0] == said
-    assert f"\nNote           {said}." in c.explain()
+    assert c.notes[0] == expected
+    assert f"\nNote           {expected}." in c.explain()
     plain = certus.verify(peers.LogisticRegression(**TIGHT).fit(X, y), X, y)
     assert not any("class weights" in note for note in plain.notes)
 
 
-def test_of_several_classes_the_one_that_moved_most_is_told():
+def test_of_several_classes_the_one_that_moved_most_is_reported():
     X, y = classes(1, K=3)
     model = peers.LogisticRegression(class_weight={"ash": 20.0}, **TIGHT).fit(X, y)
     assert "of 'ash'" in certus.verify(model, X, y).notes[0]
@@ -120,8 +120,8 @@ ONE_COLUMN = SeparatingColumn(1, 3.5, class_index=1, rows=18, other=0, other_row
 
 
 def test_the_column_that_separates_is_named():
-    said = explain_separation(["age", "tumour_size"], LABELS, ONE_COLUMN)
-    assert said == (
+    text = explain_separation(["age", "tumour_size"], LABELS, ONE_COLUMN)
+    assert text == (
         "no finite optimum. Every row with tumour_size > 3.5 is 'malignant' (18 rows) and every "
         "other row is 'benign' (42 rows), so its coefficient grows without limit. Do not read the "
         "coefficients, odds ratios or p-values. Use FirthLogisticRegression, a "
@@ -130,7 +130,7 @@ def test_the_column_that_separates_is_named():
 
 
 @pytest.mark.parametrize(
-    ("facts", "said"),
+    ("facts", "text"),
     [
         (
             replace(ONE_COLUMN, side="<", rows=1, other=None),
@@ -146,13 +146,13 @@ def test_the_column_that_separates_is_named():
     ],
     ids=["one side", "two classes", "columns", "nothing known"],
 )
-def test_other_separations_in_words(facts, said):
-    assert said in explain_separation(["age", "tumour_size"], LABELS, facts)
+def test_other_separations_in_words(facts, text):
+    assert text in explain_separation(["age", "tumour_size"], LABELS, facts)
 
 
 def test_at_most_five_columns_are_named_and_columns_without_names_by_number():
-    said = explain_separation(None, LABELS, Combination(tuple(range(8))))
-    assert "A combination of column 0, column 1, column 2, column 3, column 4 and 3 more" in said
+    text = explain_separation(None, LABELS, Combination(tuple(range(8))))
+    assert "A combination of column 0, column 1, column 2, column 3, column 4 and 3 more" in text
     assert "Every row with column 1 > 3.5" in explain_separation(None, LABELS, ONE_COLUMN)
     assert "or drop column 1." in explain_separation(None, LABELS, ONE_COLUMN)
 
@@ -167,17 +167,17 @@ def separated():
 
 def test_a_separated_certificate_says_so_everywhere():
     c = separated()
-    told = "every row with b > 3.5 is 'birch' (18 rows) and every other row is 'ash' (42 rows)"
-    assert repr(c) == f"Certificate(no finite optimum: {told})"
+    sentence = "every row with b > 3.5 is 'birch' (18 rows) and every other row is 'ash' (42 rows)"
+    assert repr(c) == f"Certificate(no finite optimum: {sentence})"
     text = c.explain()
     assert text.startswith("[!!] NO FINITE OPTIMUM   sklearn.linear_model.LogisticRegression")
-    assert f"What is wrong  E{told[1:]}, so its coefficient grows without limit" in text
+    assert f"What is wrong  E{sentence[1:]}, so its coefficient grows without limit" in text
     assert "What to do     do not read the coefficients, odds ratios or p-values; use F" in text
-    assert c.note() == f"Not certified: no finite optimum: {told}."
+    assert c.note() == f"Not certified: no finite optimum: {sentence}."
     page = c._repr_html_()
     ET.fromstring(page)
     assert "<strong>✖ No finite optimum</strong>" in page
-    assert told in ET.tostring(ET.fromstring(page), encoding="unicode", method="text")
+    assert sentence in ET.tostring(ET.fromstring(page), encoding="unicode", method="text")
     assert issubclass(SeparationWarning, UserWarning)
 
 
@@ -258,9 +258,9 @@ def stationary(monkeypatch, residual):
     from certus.proofs.glm import logistic
 
     check = logistic.check
-    told = {"kind": "stationary", "bound": None, "gap": np.inf, "residual": residual}
-    told["null_objective"] = 3.0
-    monkeypatch.setattr(logistic, "check", lambda *a, **k: {**check(*a, **k), **told})
+    replaced = {"kind": "stationary", "bound": None, "gap": np.inf, "residual": residual}
+    replaced["null_objective"] = 3.0
+    monkeypatch.setattr(logistic, "check", lambda *a, **k: {**check(*a, **k), **replaced})
     return certificate()
 
 

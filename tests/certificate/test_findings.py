@@ -39,7 +39,7 @@ TARGETS = {
     DivisiveClustering(3): None,
 }  # fmt: skip
 # entries by another name in the finding, and those by which a proof tells itself something
-ELSEWHERE = {"wrong", "kind", "at_least", "maximised"}
+ELSEWHERE = {"wrong", "kind", "at_least", "maximized"}
 INTERNAL = {"decrement", "seen"}
 
 
@@ -64,8 +64,8 @@ def test_no_entry_of_a_proof_is_lost(model, monkeypatch):
     monkeypatch.setattr(proving, "checked", heard)
     y = TARGETS[model]
     certificate = certus.verify(model.fit(X, y), X, y)
-    told = {name for name, value in results[-1].items() if value is not None}
-    lost = told - names_in(certificate._finding) - ELSEWHERE - INTERNAL
+    reported = {name for name, value in results[-1].items() if value is not None}
+    lost = reported - names_in(certificate._finding) - ELSEWHERE - INTERNAL
     assert not lost
     for name in ("objective", "bound", "gap", "residual"):
         assert_array_equal(getattr(certificate, name), results[-1][name])

@@ -34,15 +34,17 @@ def test_a_column_that_scikit_learn_drops_is_found_and_named():
     assert lines[0] == (
         "[!!] NOT OPTIMAL   sklearn.linear_model.LinearRegression, 1,000 rows × 2 columns"
     )
-    said = {line[:15].strip(): line[15:] for line in lines[1:]}
-    assert "(R² 0.00" in said["Objective"]
-    assert "(R² 0.997" in said["Best possible"]
-    assert "times lower" in said["Best possible"]
-    assert "the coefficient of 'dose' is " in said["What is wrong"]
-    assert "; the optimum has 3" in said["What is wrong"]
-    assert "column scales differ by 2e6; " in said["Likely cause"]
-    assert "rank_ is 1 of 2, so a column was dropped without a warning" in said["Likely cause"]
-    assert said["What to do"] == "standardise first, or use certus.linear_model.LinearRegression"
+    sections = {line[:15].strip(): line[15:] for line in lines[1:]}
+    assert "(R² 0.00" in sections["Objective"]
+    assert "(R² 0.997" in sections["Best possible"]
+    assert "times lower" in sections["Best possible"]
+    assert "the coefficient of 'dose' is " in sections["What is wrong"]
+    assert "; the optimum has 3" in sections["What is wrong"]
+    assert "column scales differ by 2e6; " in sections["Likely cause"]
+    assert "rank_ is 1 of 2, so a column was dropped without a warning" in sections["Likely cause"]
+    assert (
+        sections["What to do"] == "standardise first, or use certus.linear_model.LinearRegression"
+    )
     assert "on the rows given. If the model was fitted on other rows, this says nothing." in text
 
 
@@ -311,20 +313,20 @@ def other_rows():
 
 
 @pytest.mark.parametrize(
-    ("fitted", "given", "said"),
+    ("fitted", "given", "message"),
     [pytest.param(a, b, c, id=name) for name, a, b, c in other_rows()],
 )
 @pytest.mark.parametrize("cls", [LinearRegression, Ridge, RidgeCV])
-def test_other_rows_than_those_of_the_fit_are_recognised(cls, fitted, given, said):
+def test_other_rows_than_those_of_the_fit_are_recognised(cls, fitted, given, message):
     model = cls().fit(*fitted)
     c = certus.verify(model, *given)
     assert c.status == "other rows"
     assert not c.certified
     assert "not the rows it was fitted on" in repr(c)
-    assert said in repr(c)
+    assert message in repr(c)
     text = c.explain()
     assert text.startswith("[!!] NOT THE ROWS IT WAS FITTED ON   ")
-    assert said in text
+    assert message in text
     assert "give the X, y and sample_weight of the fit" in text
     assert certus.verify(model, *fitted).certified
 

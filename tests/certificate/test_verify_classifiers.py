@@ -257,13 +257,13 @@ def test_an_early_stop_is_caught_with_its_cause():
     X = X * [1, 1e4, 1, 1] + [0, 0, 500, 0]
     frame = pd.DataFrame(X, columns=["age", "income", "year", "dose"])
     text = refused(quietly(peers.LogisticRegression(max_iter=5), frame, y), frame, y).explain()
-    said = {line[:15].strip(): line[15:] for line in text.splitlines()[1:]}
+    sections = {line[:15].strip(): line[15:] for line in text.splitlines()[1:]}
     assert text.startswith("[!!] NOT OPTIMAL   sklearn.linear_model.LogisticRegression, 150 rows")
-    assert said["Minimised"] == "Σ log(1 + exp(−yᵢ(xᵢᵀw + b))) + ½‖w‖²"
-    assert "column scales differ by 1e4" in said["Likely cause"]
-    assert "'year' lies far from 0 (mean 5" in said["Likely cause"]
-    assert "it stopped at max_iter=5" in said["Likely cause"]
-    assert said["What to do"] == (
+    assert sections["Minimised"] == "Σ log(1 + exp(−yᵢ(xᵢᵀw + b))) + ½‖w‖²"
+    assert "column scales differ by 1e4" in sections["Likely cause"]
+    assert "'year' lies far from 0 (mean 5" in sections["Likely cause"]
+    assert "it stopped at max_iter=5" in sections["Likely cause"]
+    assert sections["What to do"] == (
         "standardise first, raise max_iter, lower tol (it was 0.0001), or use "
         "certus.linear_model.LogisticRegression"
     )
@@ -390,7 +390,7 @@ def test_an_sgd_without_a_penalty_is_read_as_such():
     )
 
 
-def test_sgd_comes_near_the_optimum_and_is_told_so():
+def test_sgd_comes_near_the_optimum_and_the_report_says_so():
     """The reading is right: a long averaged run is the closer the longer it is."""
     X, y = classes(3)
     runs = [quietly(sgd(average=True, max_iter=m), X, y) for m in (3, 30, 1000)]
@@ -406,16 +406,16 @@ def test_sgd_comes_near_the_optimum_and_is_told_so():
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("how", "message"),
     [
         ({"loss": "modified_huber"}, r"SGDClassifier\(loss='modified_huber'\) cannot be audited"),
         ({"loss": "hinge", "penalty": None}, "without a penalty no bound is known"),
         ({"early_stopping": True}, "fits on a part of the rows only"),
     ],
 )
-def test_what_sgd_makes_no_claim_about_is_refused(how, said):
+def test_what_sgd_makes_no_claim_about_is_refused(how, message):
     X, y = classes(3)
-    with pytest.raises(CannotVerifyError, match=said):
+    with pytest.raises(CannotVerifyError, match=message):
         certus.verify(quietly(sgd(**how), X, y), X, y)
 
 
@@ -451,7 +451,7 @@ def test_a_positive_ridge_and_a_ridge_of_folds_are_accepted():
     certified(peers.RidgeClassifierCV(cv=3, class_weight="balanced").fit(X, y), X, y)
 
 
-def test_a_bad_ridge_is_told_of_no_class_that_does_not_exist():
+def test_the_report_of_a_bad_ridge_names_no_class_that_does_not_exist():
     X, y = classes(4)
     model = peers.RidgeClassifier().fit(X, y)
     model.coef_ = model.coef_ * 1.1

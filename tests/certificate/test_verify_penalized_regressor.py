@@ -109,25 +109,25 @@ def test_any_loss_and_penalty_of_ours_is_read_by_its_name(name, loss, tmp_path):
     d = refused(edited, X, y)
     if concave:
         assert d.status == "not stationary"
-        told = [c.explain(), repr(c), c.note(), d.explain(), repr(d), d.note(), c._repr_html_()]
-        told.append(not_certified(d))
-        told.append(not_certified(d, 7))
-        for text in told:
+        texts = [c.explain(), repr(c), c.note(), d.explain(), repr(d), d.note(), c._repr_html_()]
+        texts.append(not_certified(d))
+        texts.append(not_certified(d, 7))
+        for text in texts:
             text = text.replace("nothing is known of a global optimum", "")
             assert not re.search("certified|optim|best", text, re.IGNORECASE), text
-        said = "no small change of the coefficients lowers the objective"
+        claim = "no small change of the coefficients lowers the objective"
         for text in (c.explain(), repr(c), c.note()):
             assert "a stationary point" in text
-            assert said in text
+            assert claim in text
             assert "nothing is known of a global optimum" in text
 
 
 def test_a_loss_or_penalty_of_ones_own_is_refused():
     X, y, _ = regression(11)
-    for loss, penalty, said in (
+    for loss, penalty, message in (
         (named("mine"), OURS["l1"], "the loss"),
         (LOSSES["squared"], named("mine"), "the penalty"),
     ):
         model = PenalizedRegressor(loss, penalty).fit(X, y, np.zeros(4), 0.0)
-        with pytest.raises(CannotVerifyError, match=f"{said}.*is your own"):
+        with pytest.raises(CannotVerifyError, match=f"{message}.*is your own"):
             certus.verify(model, X, y)

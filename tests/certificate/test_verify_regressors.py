@@ -97,7 +97,7 @@ def test_several_targets_and_sparse_rows():
     )
 
 
-def test_what_is_said_of_a_good_and_of_a_bad_fit():
+def test_what_is_stated_of_a_good_and_of_a_bad_fit():
     X, y, _ = regression(4)
     model = fitted(FITS["lasso"], X, y)
     text = certified(model, X, y).explain()
@@ -220,20 +220,20 @@ def test_stochastic_gradient_descent_by_its_own_objective(loss, penalty, weighte
     c = certified(model, X, y, s)
     assert c.objective == pytest.approx(best, rel=1e-9)
     model.coef_ = model.coef_ * 1.01
-    said = refused(model, X, y, s).explain()
-    assert "stochastic steps end near the optimum" in said
-    assert "average=True" in said
+    text = refused(model, X, y, s).explain()
+    assert "stochastic steps end near the optimum" in text
+    assert "average=True" in text
 
 
-def test_what_of_sgd_cannot_be_audited_is_said():
+def test_what_of_sgd_cannot_be_audited_is_stated():
     X, y, _ = regression(8)
-    for how, said in (
+    for how, message in (
         ({"loss": "epsilon_insensitive"}, "cannot be audited"),
         ({"loss": "squared_epsilon_insensitive"}, "cannot be audited"),
         ({"early_stopping": True}, "part of the rows"),
     ):
         model = fitted(peers.SGDRegressor(**how), X, y)
-        with pytest.raises(CannotVerifyError, match=said):
+        with pytest.raises(CannotVerifyError, match=message):
             certus.verify(model, X, y)
 
 

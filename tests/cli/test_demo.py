@@ -18,7 +18,7 @@ from certus.cli import demo_rows as demo
 from certus.cli import main
 
 NAMES = [row.name for row in demo.ROWS]
-COLOUR = "\x1b["
+COLOR = "\x1b["
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def test_nothing_in_the_demo_calls_a_right_answer_wrong(shown):
         ours, theirs = each.ours.certificate, each.theirs.certificate
         if each.row.expects == "no finite optimum":
             assert theirs.status == ours.status
-        elif ours.maximised:
+        elif ours.maximized:
             assert theirs.certified == (each.below < 1e-6)
             assert each.below > -1e-6
         elif each.row.expects == "local optimum":  # from the same start, by the same steps
@@ -134,16 +134,16 @@ def test_the_objectives_shown_are_those_of_plain_numpy(row, shown):
     X = np.asarray(X.toarray() if issparse(X) else X, dtype=float)
     kinds = {"Firth": plain_firth, "Ordinal": plain_ordinal}
     kinds |= {"Logistic": plain_logistic, "Lasso": plain_lasso, "Elastic": plain_lasso}
-    kinds |= {"Neighbors": wrong_neighbours, "KMeans": plain_clusters, "NCFS": plain_ncfs}
+    kinds |= {"Neighbors": wrong_neighbors, "KMeans": plain_clusters, "NCFS": plain_ncfs}
     kinds |= {"LSSVC": plain_lssvm, "WeightedSVC": plain_svc, "LinearSVC": plain_hinge}
     kinds |= {"Mixture": plain_mixture, "Agglomerative": wrong_pairs}
     plain = next((kinds[kind] for kind in kinds if kind in row.model), plain_squares)
     for fit in filter(None, (shown[row.name].ours, shown[row.name].theirs)):
         truth = plain(X, y, **fit.certificate.parameters)
-        told = fit.certificate.objective
+        certified = fit.certificate.objective
         if plain is wrong_pairs:  # which merges follow from a wrong one is not counted alike
-            truth, told = truth > 0, told > 0
-        assert told == pytest.approx(truth, rel=1e-6)
+            truth, certified = truth > 0, certified > 0
+        assert certified == pytest.approx(truth, rel=1e-6)
 
 
 def plain_firth(X, y, w, b, **_):
@@ -179,7 +179,7 @@ def wrong_pairs(X, _y, merges, **_):
     return wrong
 
 
-def wrong_neighbours(X, _y, query_pairs, start, distances, k, **_):
+def wrong_neighbors(X, _y, query_pairs, start, distances, k, **_):
     """Queries whose stated distances are not the least there are."""
     stated = np.array([distances[a:b] for a, b in pairwise(start)])
     rows = X[query_pairs[:, 0]]
@@ -280,7 +280,7 @@ def test_demo_fails_if_a_fit_of_ours_is_not_certified(capsys, monkeypatch, shown
 def test_a_terminal_gets_colour(capsys, monkeypatch):
     on_a_terminal(monkeypatch)
     main(["demo", "scales"])
-    assert f"{COLOUR}1;31mNOT OPTIMAL" in capsys.readouterr().out
+    assert f"{COLOR}1;31mNOT OPTIMAL" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("fitted")
@@ -289,7 +289,7 @@ def test_no_colour_where_it_is_not_wanted(capsys, monkeypatch, name, value):
     on_a_terminal(monkeypatch)
     monkeypatch.setenv(name, value)
     main(["demo", "scales"])
-    assert COLOUR not in capsys.readouterr().out
+    assert COLOR not in capsys.readouterr().out
 
 
 def test_a_pipe_gets_plain_text():
@@ -297,7 +297,7 @@ def test_a_pipe_gets_plain_text():
     assert run.returncode == 0
     assert run.stderr == b""
     out = run.stdout.decode()
-    assert COLOUR not in out
+    assert COLOR not in out
     assert "1,000 rows × 2 columns" in out
 
 
@@ -339,7 +339,7 @@ def test_help_is_no_error(capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["dmeo"], "No command 'dmeo'. Did you mean 'demo'?"),
         (
@@ -350,11 +350,11 @@ def test_help_is_no_error(capsys):
         (["demo", "--colour"], "unrecognized arguments: --colour"),
     ],
 )
-def test_a_typo_is_named_with_what_was_meant(capsys, arguments, said):
+def test_a_typo_is_named_with_what_was_meant(capsys, arguments, message):
     assert main(arguments) == 2
-    told = capsys.readouterr()
-    assert said in told.err
-    assert told.out == ""
+    printed = capsys.readouterr()
+    assert message in printed.err
+    assert printed.out == ""
 
 
 def test_ctrl_c_is_no_traceback(monkeypatch):

@@ -111,3 +111,23 @@ def test_without_pyarrow_the_pip_line_is_printed(model):
     )
     assert ran.stdout.splitlines()[-1] == b"[2, 2, 2, 2, 0]", ran.stderr
     assert ran.stderr.count(b'pip install "certus[tables]"') == 4
+
+
+def test_a_first_fit_compiles_nothing_that_it_does_not_call(folder):
+    """In k-means of few columns: one kind of distances, one way to compare rows with centres."""
+    program = (
+        "import sys\n"
+        "from certus.cli import main\n"
+        f"code = main({['fit', 'patients.csv', '--model', 'kmeans', '--out', 'k.certus']!r})\n"
+        "from certus.kernels._compile import n_signatures\n"
+        "print(*n_signatures())\n"
+        "sys.exit(code)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120,
+        env=environment_of(NUMBA_CACHE_DIR=str(folder / "kernels")),
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    compiled = {name.rpartition(".")[2] for name in ran.stdout.splitlines()[-1].split()}
+    assert "_compare_in_lanes" in compiled
+    assert not compiled & {"_as_rows", "_by_rows", "_compare_products", "_canberra", "_absolute"}

@@ -18,8 +18,8 @@ def test_fit_prints_the_certificate_and_writes_the_file(certus, folder):
 
 def test_how_the_table_was_read_goes_to_stderr(certus):
     ran = certus("fit", "patients.csv", "--target", "ill")
-    for said in ("60 rows", "delimiter: comma", "'NA'", "'patient_id' (id)", "1 missing value"):
-        assert said in ran.err
+    for text in ("60 rows", "delimiter: comma", "'NA'", "'patient_id' (id)", "1 missing value"):
+        assert text in ran.err
     assert "delimiter" not in ran.out
     assert "--out FILE" in ran.err, "without --out nothing is kept"
 
@@ -77,7 +77,7 @@ def test_columns_and_weights(certus, folder):
 
 
 @pytest.mark.parametrize(
-    ("given", "code", "said"),
+    ("given", "code", "message"),
     [
         (["--target", "il"], 3, "No column 'il' in patients.csv. Did you mean 'ill'?"),
         (["--taget", "ill"], 2, "No option --taget. Did you mean --target?"),
@@ -103,13 +103,30 @@ def test_columns_and_weights(certus, folder):
         (["--target", "ill", "--out", "."], 2, ". is a folder"),
         (["--target", "ill", "--out", "patients.csv"], 2, "patients.csv exists"),
         (["--target", "ill", "--encoding", "utf-99"], 3, "utf-99"),
+        (["--target", "ill", "--class_weight", '{"yess": 2, "no": 1}'], 2, "Did you mean 'yes'?"),
+        (["--target", "ill", "--model", "knn", "--metric", "euclidan"], 2, "Did you mean 'eucli"),
     ],
 )  # fmt: skip
-def test_what_is_refused_is_named(certus, given, code, said):
+def test_what_is_refused_is_named(certus, given, code, message):
     ran = certus("fit", "patients.csv", *given)
     assert (ran.code, ran.out) == (code, "")
-    assert said in ran.err
+    assert message in ran.err
     assert "Traceback" not in ran.err
+
+
+def test_a_target_that_looks_like_an_id_is_noted(certus):
+    ran = certus("fit", "patients.csv", "--target", "patient_id", "--model", "knn")
+    assert "the target 'patient_id' looks like an id" in ran.err
+
+
+def test_a_table_of_one_column_and_a_mixed_target_are_refused(certus, folder):
+    write_csv(folder / "one.csv", ["v"], [[i * 0.37] for i in range(30)])
+    assert "the table has no others" in certus("fit", "one.csv", "--target", "v").err
+    rows = [[i * 0.37 if i != 4 else "abc", i % 7] for i in range(30)]
+    write_csv(folder / "mixed.csv", ["v", "x"], rows)
+    ran = certus("fit", "mixed.csv", "--target", "v")
+    assert ran.code == 3
+    assert "mostly numbers, but 1 is not ('abc' in row 5): correct these cells" in ran.err
 
 
 def test_without_a_target_the_columns_and_two_commands_are_shown(certus):

@@ -2,6 +2,8 @@
 
 import json
 import runpy
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -69,8 +71,8 @@ def test_verify_needs_the_target(certus, model, folder, patients):
 def test_show_says_what_the_file_holds(certus, model):
     ran = certus("show", model)
     assert ran.code == 0
-    for said in ("LogisticRegression", "age, dose, city", "ill", "no, yes", "optimal", "numpy"):
-        assert said in ran.out
+    for text in ("LogisticRegression", "age, dose, city", "ill", "no, yes", "optimal", "numpy"):
+        assert text in ran.out
 
 
 def test_show_states_training_rows(certus):
@@ -89,6 +91,26 @@ def test_export_writes_onnx_and_a_script(certus, folder):
     assert (folder / "m.onnx").stat().st_size > 0
     assert callable(runpy.run_path(str(folder / "check.py"))["check"])
     assert certus("export", "m.certus", "--onnx", "m.onnx").code == 2
+
+
+def test_the_script_reads_the_table_of_the_fit(certus, model, folder):
+    """Categories and missing values are read as the pipeline read them."""
+    assert certus("export", model, "--check", "check.py").code == 0
+    ran = subprocess.run(
+        [sys.executable, "check.py", "patients.csv", "ill"], cwd=folder, capture_output=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert b"the claim holds" in ran.stdout
+
+
+def test_control_characters_of_a_file_do_not_reach_the_terminal(certus, folder):
+    rows = [[i * i % 7, i % 5, "ab"[i % 2]] for i in range(40)]
+    write_csv(folder / "d.csv", ["x\x1b[2Jy", "z", "kind"], rows)
+    out = certus("fit", "d.csv", "--target", "kind", "--out", "d.certus")
+    shown = [out, certus("show", "d.certus"), certus("cluster", "d.csv", "--clusters", "2"),
+             certus("fit", "d.csv"), certus("fit", "d.csv", "--target", "kindd")]  # fmt: skip
+    assert all("\x1b" not in ran.out + ran.err for ran in shown)
+    assert "x\\x1b[2Jy" in shown[1].out
 
 
 def test_export_refuses_in_words(certus, model):
@@ -130,6 +152,22 @@ def test_no_groups_is_an_answer(certus, folder):
     assert ran.code == 0
     valid("cluster", json.loads(ran.out))
     assert json.loads(ran.out)["n_clusters"] is None
+
+
+def test_profiles_fit_a_narrow_terminal(certus, blobs, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    ran = certus("cluster", blobs, "--clusters", "6")
+    assert max(map(len, ran.out.splitlines())) <= 40
+    for g in range(6):
+        assert f"group {g}" in ran.out
+
+
+def test_tables_are_written_as_their_suffix_says(certus, blobs, folder):
+    refused = certus("cluster", blobs, "--clusters", "2", "--out", "groups.xlsx")
+    assert refused.code == 2
+    assert "written as CSV, TSV or Parquet" in refused.err
+    assert certus("cluster", blobs, "--clusters", "2", "--out", "groups.tsv").code == 0
+    assert "\t" in (folder / "groups.tsv").read_text().splitlines()[0]
 
 
 def test_too_many_groups_are_refused(certus, blobs):

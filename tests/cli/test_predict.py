@@ -87,7 +87,7 @@ def test_a_value_that_is_missing_in_every_row_is_filled_as_in_the_fit(certus, mo
 
 
 @pytest.mark.parametrize(
-    ("header", "row", "said"),
+    ("header", "row", "messages"),
     [
         (
             ["agee", "dose", "city"],
@@ -109,11 +109,13 @@ def test_a_value_that_is_missing_in_every_row_is_filled_as_in_the_fit(certus, mo
         ),
     ],
 )
-def test_columns_that_do_not_match_are_refused_and_named(certus, model, folder, header, row, said):
+def test_columns_that_do_not_match_are_refused_and_named(
+    certus, model, folder, header, row, messages
+):
     write_csv(folder / "new.csv", header, [row])
     ran = certus("predict", model, "new.csv")
     assert (ran.code, ran.out) == (3, "")
-    assert all(text in ran.err for text in said), ran.err
+    assert all(text in ran.err for text in messages), ran.err
 
 
 def test_by_name_extra_and_reordered_columns_are_noted(certus, model, folder):
@@ -172,7 +174,7 @@ def test_marks_of_missing_values_are_those_of_the_fit_unless_others_are_given(
     assert certus("verify", "marked.certus", "marked.csv", "--missing", "-1").code == 1
 
 
-def test_a_header_is_told_at_the_fit_and_known_at_predict(certus, folder):
+def test_a_header_option_of_the_fit_holds_at_predict(certus, folder):
     rows = [["u", "2020", "y"], *[["uv"[i % 2], str(i * i % 7), str(i % 5)] for i in range(30)]]
     (folder / "h.csv").write_text("".join(f"{','.join(row)}\n" for row in rows))
     (folder / "new.csv").write_text("v,3,1\nu,4,2\n")
@@ -188,7 +190,7 @@ def test_a_header_is_told_at_the_fit_and_known_at_predict(certus, folder):
     assert certus("predict", "h.certus", "text.csv", "--header", "yes").code == 3
 
 
-def test_options_of_text_files_have_no_effect_on_others_and_this_is_said(certus, model, folder):
+def test_options_of_text_files_have_no_effect_on_others_and_this_is_stated(certus, model, folder):
     from certus.tables import read_table
 
     X = read_table(folder / "patients.csv").select(["age", "dose", "city"])

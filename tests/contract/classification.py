@@ -53,7 +53,7 @@ class Case(NamedTuple):
         )
 
     @property
-    def penalised(self) -> Any:
+    def penalized(self) -> Any:
         """Which rows of θ the penalty sees."""
         at = np.ones(self.design.shape[1], dtype=bool)
         if self.intercept == "free":
@@ -100,7 +100,7 @@ def exact_objective(case: Case, w: Any, b: Any) -> Any:
 def float_solution(case: Case) -> Any:
     """θ (P, K) by L-BFGS-B on θ = θ₊ − θ₋."""
     A, (n, P), K = case.design, case.design.shape, case.K
-    at = case.penalised[:, None] * np.ones((P, K))
+    at = case.penalized[:, None] * np.ones((P, K))
 
     def f(parts: Any) -> tuple[float, Any]:
         up, down = parts.reshape(2, P, K)
@@ -132,7 +132,7 @@ def optimum(case: Case) -> tuple[Any, Any, Any]:
     start = float_solution(case)
     active = np.ones((P, K), dtype=bool)
     if case.l1 > 0:
-        active &= (np.abs(start) > 1e-5) | ~case.penalised[:, None]
+        active &= (np.abs(start) > 1e-5) | ~case.penalized[:, None]
     if K > 1 and case.l1 == 0 and case.l2 == 0:
         start = start - start[:, [-1]]
         active[:, -1] = False
@@ -163,7 +163,7 @@ def optimum(case: Case) -> tuple[Any, Any, Any]:
                         H[r, c] += h[k][l] * x[j] * x[i]
             g = mp.matrix(len(free), 1)
             for r, (j, k) in enumerate(free):
-                at = mp.mpf(int(case.penalised[j]))
+                at = mp.mpf(int(case.penalized[j]))
                 g[r] = G[j, k] + at * (l2 * theta[j, k] + l1 * mp.sign(theta[j, k]))
                 H[r, r] += at * l2
                 for c in range(r):
@@ -178,7 +178,7 @@ def optimum(case: Case) -> tuple[Any, Any, Any]:
         assert decrement < mp.mpf("1e-80"), "Newton's method did not converge"
         for j in range(P):
             for k in range(K):
-                if case.l1 > 0 and not active[j, k] and case.penalised[j]:
+                if case.l1 > 0 and not active[j, k] and case.penalized[j]:
                     assert abs(G[j, k]) <= l1, "a coefficient is wrongly 0"
         full = np.array([[theta.get((j, k), mp.mpf(0)) for k in range(K)] for j in range(P)])
         w, b = case.split(full)

@@ -284,17 +284,17 @@ def answers(model: Any, X: Any) -> dict[str, Any]:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
-                said = method() if name == "get_support" else method(X)
+                answer = method() if name == "get_support" else method(X)
             except Exception as error:
                 found[name] = type(error).__name__
                 continue
-        if issparse(said):
-            said = said.toarray()
-        if isinstance(said, tuple | list):
-            for i, part in enumerate(said):
+        if issparse(answer):
+            answer = answer.toarray()
+        if isinstance(answer, tuple | list):
+            for i, part in enumerate(answer):
                 found[f"{name}[{i}]"] = part
         else:
-            found[name] = said
+            found[name] = answer
     return found
 
 

@@ -213,7 +213,7 @@ def linear_svc(**parameters: Any) -> Callable[..., LinearSVC]:
 def hinge(name: str, *, several: int = 2, **parameters: Any) -> Law:
     case = classifier(
         f"LinearSVC, hinge{name}", linear_svc(loss="hinge", **parameters), several,
-        exempt={**UNITS, **PENALISED_INTERCEPT},
+        exempt={**UNITS, **PENALIZED_INTERCEPT},
     )  # fmt: skip
     return replace(
         case, solver="certus.solvers.hinge.dispatch:solve",
@@ -245,7 +245,7 @@ COUNTS = {"scale weights": "weights are counts of rows, which log det I grows mo
 UNITS = {"scale columns": PENALTY_HAS_UNITS}
 THROUGH_THE_ORIGIN = dict.fromkeys(("shift", "shift y"), NO_INTERCEPT)
 TWO_DEGREES = "L1 grows with w and L2 with its square: no one factor undoes both"
-PENALISED_INTERCEPT = {
+PENALIZED_INTERCEPT = {
     "shift": "what the intercept takes up of a shift is penalised",
     "scale X": "the constant column, whose coefficient is penalised, keeps its unit",
 }
@@ -320,7 +320,7 @@ ESTIMATORS = [
                exempt=UNITS),
     classifier("LogisticRegression, penalised intercept",
                logistic(solver="liblinear", intercept_scaling=2.0),
-               exempt={**UNITS, **PENALISED_INTERCEPT}),
+               exempt={**UNITS, **PENALIZED_INTERCEPT}),
     classifier("LogisticRegression, n < p", logistic(), shape=(12, 30), exempt=UNITS),
     classifier("LogisticRegression, L1", logistic(l1_ratio=1.0), degree=1, exempt=UNITS),
     classifier("LogisticRegression, L1, no intercept",
@@ -371,11 +371,11 @@ ESTIMATORS = [
     replace(hinge(", many columns", fit_intercept=False), shape=(30, 1100),
             exempt={**UNITS, "shift": NO_INTERCEPT}),
     classifier("LinearSVC", linear_svc(intercept_scaling=2.0),
-               exempt={**UNITS, **PENALISED_INTERCEPT}),
+               exempt={**UNITS, **PENALIZED_INTERCEPT}),
     classifier("LinearSVC, L1", linear_svc(penalty="l1"), degree=1,
-               exempt={**UNITS, **PENALISED_INTERCEPT}),
+               exempt={**UNITS, **PENALIZED_INTERCEPT}),
     classifier("LinearSVC, three classes, balanced", linear_svc(class_weight="balanced"), 3,
-               exempt={**UNITS, **PENALISED_INTERCEPT}),
+               exempt={**UNITS, **PENALIZED_INTERCEPT}),
 ]  # fmt: skip
 
 ANSWERS: list[Case] = [

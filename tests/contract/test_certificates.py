@@ -114,11 +114,11 @@ def test_a_fit_warns_when_its_solver_returns_something_else(case, factor, patch_
     with warnings_of() as caught:
         model = case.make().fit(X, y)
     assert not model.certificate_.certified
-    told = [w for w in caught if issubclass(w.category, NotCertifiedWarning)]
+    warned = [w for w in caught if issubclass(w.category, NotCertifiedWarning)]
     # one warning a fit; those of a search's own fits are theirs
-    told = [w for w in told if str(w.message).split()[0].strip(":") == type(model).__name__]
-    assert len(told) == 1
-    assert told[0].filename == __file__, "the warning points at the person's own line"
+    warned = [w for w in warned if str(w.message).split()[0].strip(":") == type(model).__name__]
+    assert len(warned) == 1
+    assert warned[0].filename == __file__, "the warning points at the person's own line"
 
 
 @each_case

@@ -73,9 +73,9 @@ def missed_edits(case, wanted=None):
                 crashed.append((str(place), name, repr(error)))
         # a model that is refused need not be asked: some end the process then
         if certified and covered(model, place):
-            said = changed(before, answers(other, X))
-            if said:
-                missed.append((str(place), name, said))
+            difference = changed(before, answers(other, X))
+            if difference:
+                missed.append((str(place), name, difference))
     assert edits > 20
     return missed, crashed
 
@@ -132,13 +132,14 @@ def test_a_deleted_constructor_parameter_is_named():
 
 
 @pytest.mark.parametrize(
-    ("shape", "said"), [((3,), "4 columns"), ((1, 4), "do not fit together"), ((2, 2), "columns")]
+    ("shape", "message"),
+    [((3,), "4 columns"), ((1, 4), "do not fit together"), ((2, 2), "columns")],
 )
-def test_coefficients_of_another_shape_are_named(shape, said):
+def test_coefficients_of_another_shape_are_named(shape, message):
     X, y, _ = regression(3)
     model = Ridge().fit(X, y)
     model.coef_ = np.resize(model.coef_, shape)
-    with pytest.raises(CannotVerifyError, match=f"coef_.*{said}|{said}|targets"):
+    with pytest.raises(CannotVerifyError, match=f"coef_.*{message}|{message}|targets"):
         certus.verify(model, X, y)
 
 
@@ -194,10 +195,10 @@ def test_an_edit_in_place_does_not_edit_what_was_certified():
 class Counting(their_linear_model.LogisticRegression):
     """Counts the rows that it is asked for, as a method of scikit-learn's own module would."""
 
-    asked: ClassVar[list[int]] = []
+    row_counts: ClassVar[list[int]] = []
 
     def decision_function(self, X):
-        Counting.asked.append(len(X))
+        Counting.row_counts.append(len(X))
         return super().decision_function(X)
 
 
@@ -207,12 +208,12 @@ Counting.__module__ = "sklearn.linear_model._logistic"
 def test_few_rows_are_asked_and_the_certificate_says_how_many():
     X, y, _ = classification(3, n=3000)
     model = Counting(tol=1e-10, max_iter=1000).fit(X, y)
-    Counting.asked.clear()
+    Counting.row_counts.clear()
     certificate = certus.verify(model, X, y)
     assert certificate.certified
-    assert Counting.asked
-    assert max(Counting.asked) <= SAMPLED_ROWS
-    assert f"compared with the parameters at {max(Counting.asked)} of 3,000 rows" in str(
+    assert Counting.row_counts
+    assert max(Counting.row_counts) <= SAMPLED_ROWS
+    assert f"compared with the parameters at {max(Counting.row_counts)} of 3,000 rows" in str(
         certificate.notes
     )
 

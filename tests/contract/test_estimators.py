@@ -299,7 +299,7 @@ def test_public_methods_are_documented(cls):
 def test_a_fitted_model_in_a_notebook_shows_its_certificate(cls):
     X, y, _ = problem_for(cls, 3)
     shown = cls().fit(X, y)._repr_html_()
-    told = "✔ Stationary" if cls is linear_model.FirthLogisticRegression else "✔ Optimal"
-    assert told in shown
+    verdict = "✔ Stationary" if cls is linear_model.FirthLogisticRegression else "✔ Optimal"
+    assert verdict in shown
     assert cls.__name__ in shown
-    assert told not in cls()._repr_html_()
+    assert verdict not in cls()._repr_html_()

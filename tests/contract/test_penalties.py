@@ -341,7 +341,7 @@ def test_strengths_that_mean_nothing_are_refused(bad):
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (lambda: L1(positive="yes"), r"positive='yes': give True or False"),
         (lambda: Simplex(0.0), r"total=0\.0: give a finite number above 0"),
@@ -372,6 +372,6 @@ def test_strengths_that_mean_nothing_are_refused(bad):
         ),
     ],
 )
-def test_parameters_that_mean_nothing_are_named_with_a_remedy(make, said):
-    with pytest.raises(ValueError, match=said):
+def test_parameters_that_mean_nothing_are_named_with_a_remedy(make, message):
+    with pytest.raises(ValueError, match=message):
         make()

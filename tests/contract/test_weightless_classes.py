@@ -95,7 +95,7 @@ def test_a_class_weight_of_0_leaves_a_class_out():
         LogisticRegression(class_weight=dict.fromkeys("abcd", 0)).fit(X, y)
 
 
-def test_a_point_that_keeps_some_probability_for_it_is_told_how_much_that_costs():
+def test_a_point_that_keeps_some_probability_for_it_is_reported_with_its_cost():
     """scikit-learn stops with an intercept that is not low enough."""
     X, y, s = problem(3)
     theirs = peers.LogisticRegression(tol=1e-2).fit(X, y, s)

@@ -97,10 +97,10 @@ def test_a_frame_of_one_type_is_not_copied():
 def test_missing_values_are_named_by_row_and_column(make):
     table = {"age": X[:, 0].tolist(), "dose": X[:, 1].tolist()}
     table["dose"][4] = table["dose"][17] = None
-    said = "column 'dose' has 2 missing values (NaN; rows 4, 17): impute them or drop the rows"
+    message = "column 'dose' has 2 missing values (NaN; rows 4, 17): impute them or drop the rows"
     with pytest.raises(ValueError) as caught:
         Ridge().fit(make(table), y)
-    assert str(caught.value) == said
+    assert str(caught.value) == message
     model = Ridge().fit(X[:, :2], y)
     model.feature_names_in_ = np.array(["age", "dose"], dtype=object)
     with pytest.raises(ValueError, match="'dose' has 2 missing"):

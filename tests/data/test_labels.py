@@ -155,10 +155,10 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_no_label_is_named_with_its_row(name):
-    y, said = REFUSED[name]
+    y, message = REFUSED[name]
     with pytest.raises(ValueError) as caught:
         door(y, X=np.arange(12.0).reshape(6, 2))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_bytes_and_sparse_labels_are_refused():
@@ -244,7 +244,7 @@ def test_a_label_beyond_those_of_the_rows_is_taken_where_all_of_theirs_are_named
 
 
 @pytest.mark.parametrize(
-    ("class_weight", "said"),
+    ("class_weight", "message"),
     [
         ({"yse": 2.0}, "class_weight names 'yse', and the classes are 'maybe', 'no', 'yes'"),
         ({"yes": -1.0}, "class_weight of 'yes' is -1.0: give a finite number that is not"),
@@ -255,8 +255,8 @@ def test_a_label_beyond_those_of_the_rows_is_taken_where_all_of_theirs_are_named
         ([1, 2, 3], "class_weight=[1, 2, 3]"),
     ],
 )
-def test_class_weights_that_have_no_meaning_are_refused(class_weight, said):
+def test_class_weights_that_have_no_meaning_are_refused(class_weight, message):
     classes, k = encode(np.array(TEXT))
     with pytest.raises(ValueError) as caught:
         class_weights(class_weight, classes, k, None)
-    assert said in str(caught.value)
+    assert message in str(caught.value)

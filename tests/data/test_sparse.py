@@ -210,8 +210,8 @@ def test_compiled_and_plain_sums_agree_through_gram(monkeypatch):
     monkeypatch.setattr(sparse_sums, "KERNEL_ENTRIES", 0)
     compiled = sparse_sums.sparse_gram(rows, True)
     same(compiled.G, found.G, 1e-13)
-    centred = X.toarray() - np.average(X.toarray(), axis=0, weights=rows.s)
-    same(found.G, centred.T @ (rows.s[:, None] * centred), 1e-12)
+    centered = X.toarray() - np.average(X.toarray(), axis=0, weights=rows.s)
+    same(found.G, centered.T @ (rows.s[:, None] * centered), 1e-12)
 
 
 # --- certificates ---------------------------------------------------------------------------------
@@ -373,12 +373,12 @@ def test_bad_entries_are_named():
     X, y = problem(1)
     X = X.tolil()
     X[4, 2], X[17, 2], X[3, 5] = np.nan, np.nan, np.inf
-    said = (
+    message = (
         r"column 2 of X has 2 missing values \(NaN; rows 4, 17\); column 5 of X has 1 infinite "
         r"value \(inf; row 3\): impute them or drop the rows"
     )
     for layout in ("csr", "csc"):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             Ridge().fit(X.asformat(layout), y)
     model = Ridge().fit(problem(1)[0], y)
     with pytest.raises(ValueError, match="column 2 of X has 2 missing"):

@@ -54,14 +54,14 @@ def test_the_miss_is_the_largest_slope_of_the_objective(term, delta):
     def F(w, b):
         return check(X, y, s, w=w, b=b, penalty=term, delta=delta).objective
 
-    centred, mean = X - s @ X / s.sum(), s @ X / s.sum()
+    centered, mean = X - s @ X / s.sum(), s @ X / s.sum()
     a0 = y - s @ y / s.sum()
     N = min(np.sqrt(s @ a0**2), delta * np.sqrt(s.sum()))
     shares = [abs(F(w, b + h) - F(w, b - h)) / (2 * h) / np.sqrt(s.sum()) / N]
     for j in range(4):  # of x_j less its mean: b gives way
         step = h * np.eye(4)[j]
         slope = (F(w + step, b - step @ mean) - F(w - step, b + step @ mean)) / (2 * h)
-        shares.append(abs(slope) / np.sqrt(s @ centred[:, j] ** 2) / N)
+        shares.append(abs(slope) / np.sqrt(s @ centered[:, j] ** 2) / N)
     found = check(X, y, s, w=w, b=b, penalty=term, delta=delta)
     assert found.miss == pytest.approx(max(shares), rel=1e-6)
     assert found.bound is None

@@ -142,7 +142,7 @@ def by_step(family, X, s, pi, theta, a=0.5):
 
 
 @each_family
-def test_components_that_are_all_the_same_are_stationary_and_no_more_is_said(family):
+def test_components_that_are_all_the_same_are_stationary_and_no_more_is_stated(family):
     X = counts(family)
     mean = X.mean(axis=0) / (X.mean(axis=0).sum() if family == "multinomial" else 1.0)
     claim = check(X, pi=np.full(2, 0.5), theta=np.stack([mean] * 2), family=FAMILIES[family])

@@ -206,7 +206,7 @@ def test_the_way_of_a_step_is_the_sum_of_divergences():
     assert page.divergence(*a.values(), *b.values()) == pytest.approx(total, rel=1e-12)
 
 
-def test_components_that_are_all_the_same_are_stationary_and_no_more_is_said():
+def test_components_that_are_all_the_same_are_stationary_and_no_more_is_stated():
     X = drawn(6)
     mean, C = X.mean(axis=0), np.cov(X.T, ddof=0)
     claim = check(X, pi=np.full(2, 0.5), mu=np.stack([mean] * 2), C=np.stack([C] * 2), shape=Full())

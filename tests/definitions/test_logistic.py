@@ -137,11 +137,11 @@ def test_a_separating_direction_is_found_exactly_and_never_believed():
     assert kind(Direction([inf, 0.0, 0.0])).kind == "global optimum"
     assert kind(Direction([0.0, np.nan, 0.0])).kind == "global optimum"
     assert kind(Direction([1.0, 0.0, 0.1]), fit_intercept=False).kind == "global optimum"
-    penalised = check(
+    penalized = check(
         X, y, s, w=np.zeros(2), b=0.0, C=1.0, l1=0.0, l2=1.0, fit_intercept=True,
         direction=Direction([1.0, 0.0, 0.1]),
     )  # fmt: skip
-    assert penalised.kind == "global optimum"
+    assert penalized.kind == "global optimum"
 
 
 def test_impossible_parameters_are_refused():

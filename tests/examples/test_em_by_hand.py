@@ -34,7 +34,7 @@ def test_steps_by_hand_are_those_of_the_definition(by_hand, seed, offset):
         value = mixture.log_likelihood(X, pi, theta) + theta.log_prior(prior)
         assert by_hand.objective(X, *by) == pytest.approx(value, rel=1e-9)
         pi, theta = mixture.em_step(X, pi, theta, prior)
-        by = by_hand.maximisation(X, by_hand.expectation(X, *by))
+        by = by_hand.maximization(X, by_hand.expectation(X, *by))
     np.testing.assert_allclose(by[0], pi, rtol=1e-6)
     np.testing.assert_allclose(by[1] - offset, theta.means - offset, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(by[2], theta.covariances, rtol=1e-5, atol=1e-6)
@@ -64,7 +64,7 @@ def test_no_step_lowers_the_objective_and_the_printed_order_does(by_hand):
     q = np.random.default_rng(0).dirichlet(np.ones(3), size=len(X))
     for _ in range(20):
         before, new = by_hand.objective(X, *theta), by_hand.expectation(X, *theta)
-        theta, q = by_hand.maximisation(X, q), new  # F(q⁽ᵗ⁾, θ), as printed
+        theta, q = by_hand.maximization(X, q), new  # F(q⁽ᵗ⁾, θ), as printed
         falls.append(before - by_hand.objective(X, *theta))
     assert max(falls) > 1
 

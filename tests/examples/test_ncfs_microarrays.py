@@ -44,8 +44,8 @@ def test_the_penalty_can_be_chosen_within_the_folds(example, choice, monkeypatch
     right, selected = example.study(X, y, [choice], folds=4, repeats=1)
     assert right[choice].mean() >= 0.85
     assert max(selected[choice]) <= 10
-    told = list(example.lines("made", X, y, right, selected))
-    assert f"λ chosen, {choice}" in told[1]
+    report = list(example.lines("made", X, y, right, selected))
+    assert f"λ chosen, {choice}" in report[1]
 
 
 def test_classes_drawn_at_random_are_not_predicted(example):
@@ -61,7 +61,7 @@ def test_classes_drawn_at_random_are_not_predicted(example):
 
 def test_nothing_selected_is_the_most_frequent_class(example):
     y = np.array(["u", "v", "v"])
-    assert example.neighbours(np.zeros((3, 0)), y, np.zeros((2, 0)), 1).tolist() == ["v", "v"]
+    assert example.neighbors(np.zeros((3, 0)), y, np.zeros((2, 0)), 1).tolist() == ["v", "v"]
 
 
 @pytest.mark.parametrize(("hits", "n"), [(50, 72), (3, 62), (20, 20)])

@@ -14,7 +14,7 @@ from certus.data.lazy import LazyRows
 from certus.data.rows import Rows
 from certus.penalties import L2
 from certus.solvers import SAGA, SGD, GradientDescent, HeavyBall, Nesterov
-from certus.solvers.loop import minimise
+from certus.solvers.loop import minimize
 from certus.solvers.problem import Problem
 from tests.glm.smooth_cases import LOSSES, problem_of
 
@@ -176,7 +176,7 @@ def trajectory(problem: Problem, solver: Any, steps: int, start: Any = None) -> 
         return False
 
     # below 0: an excess of 0 to the last digit is no reason to stop
-    minimise(problem, solver, start, tol=-1.0, max_iter=steps, on_step=on_step)
+    minimize(problem, solver, start, tol=-1.0, max_iter=steps, on_step=on_step)
     return heard
 
 
@@ -185,7 +185,7 @@ def optimum(problem: Problem) -> tuple[np.ndarray, float]:
     from certus.solvers import Newton
     from certus.solvers.problem import objective
 
-    fit = minimise(problem, Newton(), tol=1e-14, max_iter=500)
+    fit = minimize(problem, Newton(), tol=1e-14, max_iter=500)
     return np.vstack([fit.w, fit.b]), objective(problem, fit.w, fit.b)
 
 

@@ -13,7 +13,7 @@ from certus.penalties import L2
 from certus.solvers import GradientDescent, HeavyBall, Nesterov
 from certus.solvers.first_order.step_rules import largest_curvature
 from certus.solvers.linalg.gram import NonFiniteError
-from certus.solvers.loop import minimise
+from certus.solvers.loop import minimize
 from certus.solvers.problem import Problem, objective
 from tests.first_order.optimiser_cases import (
     FULL_GRADIENT_METHODS,
@@ -180,7 +180,7 @@ def test_nesterov_is_faster_than_gradient_descent_where_curvatures_differ():
     problem = Problem(plain_rows(X, y), Logistic(), L2(1e-3))
     steps = {}
     for name in ("gd", "nesterov"):
-        fit = minimise(problem, FULL_GRADIENT_METHODS[name](), tol=1e-3, max_iter=100_000)
+        fit = minimize(problem, FULL_GRADIENT_METHODS[name](), tol=1e-3, max_iter=100_000)
         assert fit.converged
         steps[name] = fit.n_iter
     assert 3 * steps["nesterov"] < steps["gd"]
@@ -196,7 +196,7 @@ def test_every_method_finds_the_optimum(loss, method, l2, intercept):
     problem = problem_of(loss, l2=l2, intercept=intercept, weighted=True)
     _, best = optimum(problem)
     heard: list = []
-    fit = minimise(
+    fit = minimize(
         problem, FULL_GRADIENT_METHODS[method](), tol=1e-9, max_iter=20_000, on_step=heard.append
     )
     assert fit.converged, fit
@@ -217,12 +217,12 @@ def test_passes_are_counted_as_the_methods_need_them():
     problem = problem_of("logistic")
     for method, each in (("gd", 1), ("agd", 1), ("nesterov", 1)):
         heard: list = []
-        minimise(
+        minimize(
             problem, FULL_GRADIENT_METHODS[method](), tol=0.0, max_iter=5, on_step=heard.append
         )
         assert [step.passes for step in heard] == [each * t for t in range(6)]
     heard.clear()
-    minimise(problem, GradientDescent("wolfe"), tol=0.0, max_iter=5, on_step=heard.append)
+    minimize(problem, GradientDescent("wolfe"), tol=0.0, max_iter=5, on_step=heard.append)
     assert heard[0].passes == 1
     assert all(np.diff([step.passes for step in heard]) >= 1), "one for each trial"
 
@@ -252,7 +252,7 @@ def test_small_changes_end_the_steps(method):
     solver = METHODS[method]()
     solver.change = 1e-3
     heard: list = []
-    fit = minimise(problem, solver, tol=0.0, max_iter=20_000, on_step=heard.append)
+    fit = minimize(problem, solver, tol=0.0, max_iter=20_000, on_step=heard.append)
     assert fit.stopped_at is None
     assert fit.n_iter > 1
     theta = [np.vstack([made.w, made.b]) for made in (step.parameters() for step in heard)]
@@ -266,7 +266,7 @@ def test_small_changes_end_the_steps(method):
 def test_steps_that_are_too_long_end_at_numbers_and_in_words(method, loss):
     problem = problem_of(loss)
     solver = {"gd": GradientDescent, "agd": HeavyBall, "nesterov": Nesterov}[method](1e3)
-    fit = minimise(problem, solver, tol=1e-9, max_iter=3000)
+    fit = minimize(problem, solver, tol=1e-9, max_iter=3000)
     assert np.isfinite(fit.w).all()
     assert np.isfinite(fit.b).all()
     assert not fit.converged
@@ -282,7 +282,7 @@ def test_a_value_that_is_not_finite_is_an_error(method):
         problem = problem_of("logistic")
         problem.rows.X[5, 1] = bad
         with pytest.raises(NonFiniteError):
-            minimise(problem, METHODS[method]())
+            minimize(problem, METHODS[method]())
 
 
 # --- values of others -----------------------------------------------------------------------------
@@ -301,5 +301,5 @@ def test_the_paths_on_breast_cancer_are_the_known_ones():
         Q = values(problem, trajectory(problem, solver, 100))
         np.testing.assert_allclose(Q[[1, 10, 100]], known, rtol=0, atol=1e-10)
     assert optimum(problem)[1] / len(X) == pytest.approx(0.1004463038, abs=1e-10)
-    fit = minimise(problem, Nesterov(), tol=1e-10, max_iter=5000)
+    fit = minimize(problem, Nesterov(), tol=1e-10, max_iter=5000)
     assert objective(problem, fit.w, fit.b) / len(X) == pytest.approx(0.1004463038, abs=1e-9)

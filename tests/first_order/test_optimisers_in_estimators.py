@@ -261,7 +261,7 @@ def clone_with(solver, **changes):
     [GradientDescent(1e4), HeavyBall(1e4), Nesterov(1e4), SGD(1e4), SGD(1e4, momentum=0.5)],
     ids=lambda s: s.name,
 )
-def test_steps_that_are_too_long_are_told_in_words_and_nothing_is_claimed(solver):
+def test_steps_that_are_too_long_are_reported_in_words_and_nothing_is_claimed(solver):
     for case in ("squares", "two classes", "two targets", "softmax", "against the rest"):
         model, X, y = make_case(case, solver)
         with pytest.warns(NotCertifiedWarning, match=r"give a smaller step\.$") as warned:

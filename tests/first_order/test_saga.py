@@ -8,7 +8,7 @@ from certus.linear_model import PenalizedClassifier, PenalizedRegressor
 from certus.penalties import L2
 from certus.solvers import SAGA
 from certus.solvers.first_order.stochastic import draw_order, row_curvature
-from certus.solvers.loop import minimise
+from certus.solvers.loop import minimize
 from certus.solvers.problem import objective
 from tests.first_order.optimiser_cases import (
     Twin,
@@ -80,8 +80,8 @@ def test_every_loss_is_certified_in_every_dress(layout):
 def test_a_step_that_the_penalty_does_not_leave_room_for_is_refused_in_words():
     problem = problem_of("logistic", l2=160.0)
     with pytest.raises(ValueError, match=r"step=0\.5 is too long.* give less than 0\.5"):
-        minimise(problem, SAGA(0.5))
-    assert minimise(problem, SAGA(0.3), tol=1e-9, max_iter=2000).converged
+        minimize(problem, SAGA(0.5))
+    assert minimize(problem, SAGA(0.3), tol=1e-9, max_iter=2000).converged
 
 
 def test_the_step_is_that_of_the_theory():
@@ -96,5 +96,5 @@ def test_the_step_is_that_of_the_theory():
 
 def test_passes_count_the_first_look_at_all_rows():
     heard: list = []
-    minimise(problem_of("logistic"), SAGA(), tol=-1.0, max_iter=4, on_step=heard.append)
+    minimize(problem_of("logistic"), SAGA(), tol=-1.0, max_iter=4, on_step=heard.append)
     assert [step.passes for step in heard] == [1, 2, 3, 4, 5]

@@ -12,7 +12,7 @@ from certus.solvers import SAGA, SGD, GradientDescent
 from certus.solvers.first_order import prefetch
 from certus.solvers.first_order.schedules import make_schedule
 from certus.solvers.first_order.stochastic import draw_order
-from certus.solvers.loop import minimise
+from certus.solvers.loop import minimize
 from certus.solvers.problem import Problem, objective
 from tests.first_order.optimiser_cases import (
     STOCHASTIC_METHODS,
@@ -217,7 +217,7 @@ def test_falling_steps_come_close_to_the_optimum(loss, weighted):
     for more in ({}, {"average": 20}, {"momentum": 0.9}, {"batch_size": 10}):
         heard: list = []
         solver = SGD(schedule="1/t", **more)
-        fit = minimise(problem, solver, tol=1e-9, max_iter=150, on_step=heard.append)
+        fit = minimize(problem, solver, tol=1e-9, max_iter=150, on_step=heard.append)
         assert objective(problem, fit.w, fit.b) - best <= 0.01 * (problem.null[1] - best)
         assert [step.passes for step in heard] == list(range(len(heard)))
         for step in heard[::20]:
@@ -232,7 +232,7 @@ def test_the_mean_of_the_last_passes_is_nearer_than_the_last_step():
     excess = {}
     for average in (0, 20):
         solver = SGD(schedule="constant", average=average)
-        fit = minimise(problem, solver, tol=-1.0, max_iter=40)
+        fit = minimize(problem, solver, tol=-1.0, max_iter=40)
         excess[average] = objective(problem, fit.w, fit.b) - best
     assert 3 * excess[20] < excess[0]
 
@@ -254,7 +254,7 @@ def test_the_mean_of_the_last_passes_is_nearer_than_the_last_step():
 def test_steps_that_are_too_long_end_at_numbers_and_in_words(layout, solver):
     for loss in ("squared", "logistic", "softmax"):
         problem = make_problem(loss, layout)
-        fit = minimise(problem, solver, tol=1e-9, max_iter=300)
+        fit = minimize(problem, solver, tol=1e-9, max_iter=300)
         assert np.isfinite(fit.w).all()
         assert np.isfinite(fit.b).all()
         assert not fit.converged
@@ -282,8 +282,8 @@ def test_a_loss_that_no_kernel_knows_is_refused_in_words(solver):
     custom = Problem(problem.rows, Cauchy(), L2(1.0))
     message = f"solver='{solver.name}' takes the losses 'squared', .*use solver='gd', 'agd' or"
     with pytest.raises(ValueError, match=message):
-        minimise(custom, solver)
-    fit = minimise(custom, GradientDescent(), max_iter=30)
+        minimize(custom, solver)
+    fit = minimize(custom, GradientDescent(), max_iter=30)
     assert objective(custom, fit.w, fit.b) < custom.null[1]
 
 
@@ -296,7 +296,7 @@ def test_over_many_sparse_entries_the_objective_is_looked_at_now_and_then(method
             "certus.solvers.first_order.stochastic.MIN_ENTRIES_TO_SKIP_EVALUATION", many
         )
         heard: list = []
-        fit = minimise(
+        fit = minimize(
             problem, STOCHASTIC_METHODS[method](), tol=0, max_iter=12, on_step=heard.append
         )
         assert [step.iteration for step in heard] == expected

@@ -22,7 +22,7 @@ from certus.solvers import (
 )
 from certus.solvers.first_order.step_rules import MAX_GRAM_COLUMNS, Line, Trial, largest_curvature
 from certus.solvers.first_order.stochastic import row_curvature
-from certus.solvers.loop import minimise
+from certus.solvers.loop import minimize
 from certus.solvers.problem import Problem
 from tests.first_order.optimiser_cases import Twin, each_layout, make_problem, optimum, weights
 from tests.glm.smooth_cases import LOSSES, each_loss, intercepts, problem_of
@@ -121,7 +121,7 @@ def test_what_a_search_finds_keeps_its_conditions(loss, weighted, rule):
     problem = problem_of(loss, weighted=weighted)
     twin, solver = Twin(loss, problem), GradientDescent()
     solver.step_rule = listening = Listening(rule)
-    minimise(problem, solver, tol=0.0, max_iter=25)
+    minimize(problem, solver, tol=0.0, max_iter=25)
     theta, result = np.zeros(twin.shape), 0
     for _, step in listening.heard:
         if step is None:
@@ -130,10 +130,11 @@ def test_what_a_search_finds_keeps_its_conditions(loss, weighted, rule):
         V = -twin.gradient(theta)
         slope, candidate = -np.sum(V**2), theta + t * V
         rounding = 1e-13 * abs(twin.Q(theta))
-        assert twin.Q(candidate) <= twin.Q(theta) + rule.falls * t * slope + rounding
+        assert twin.Q(candidate) <= twin.Q(theta) + rule.sufficient_decrease * t * slope + rounding
         if isinstance(rule, Wolfe):
             assert (
-                np.sum(twin.gradient(candidate) * V) >= rule.flatter * slope * (1 + 1e-9) - rounding
+                np.sum(twin.gradient(candidate) * V)
+                >= rule.curvature * slope * (1 + 1e-9) - rounding
             )
         theta, result = candidate, result + 1
     assert result >= 3
@@ -145,7 +146,7 @@ def test_a_search_ends_where_rounding_hides_what_a_step_gains(loss):
     theta, _ = optimum(problem)
     for rule in ("backtracking", "wolfe"):
         solver = GradientDescent(rule)
-        fit = minimise(problem, solver, (theta[:-1], theta[-1]), tol=0.0, max_iter=10_000)
+        fit = minimize(problem, solver, (theta[:-1], theta[-1]), tol=0.0, max_iter=10_000)
         assert fit.stopped_at is None, "it stopped by itself"
         np.testing.assert_allclose(np.vstack([fit.w, fit.b]), theta, atol=1e-5)
 
@@ -170,13 +171,13 @@ def test_searches_on_a_parabola():
     assert Backtracking().find(search_line)[0] == 2.0
     assert heard == [2.0]
     search_line, heard = line(parabola, -16.0, first=64.0)
-    assert Backtracking(falls=0.5).find(search_line)[0] == 8.0
+    assert Backtracking(sufficient_decrease=0.5).find(search_line)[0] == 8.0
     assert heard == [128.0, 64.0, 32.0, 16.0, 8.0]
     search_line, heard = line(parabola, -16.0)
-    assert Wolfe(falls=0.1, flatter=0.2).find(search_line)[0] == 8.0
+    assert Wolfe(sufficient_decrease=0.1, curvature=0.2).find(search_line)[0] == 8.0
     assert heard == [1.0, 2.0, 4.0, 8.0]
     search_line, heard = line(parabola, -16.0, first=40.0)
-    assert Wolfe(falls=0.1, flatter=0.2).find(search_line)[0] == 10.0
+    assert Wolfe(sufficient_decrease=0.1, curvature=0.2).find(search_line)[0] == 10.0
     assert heard == [40.0, 20.0, 10.0]
     for rule in (Backtracking(), Wolfe()):
         assert rule.find(line(parabola, 0.0)[0]) is None
@@ -186,12 +187,12 @@ def test_searches_on_a_parabola():
         assert result is None or result[0] <= 1e-3, "no number is no way down"
 
 
-def test_lbfgs_searches_as_it_is_told():
+def test_lbfgs_uses_the_line_search_that_it_is_given():
     problem = problem_of("logistic", n=200)
     theta, _ = optimum(problem)
     for rule in (None, Wolfe(), Wolfe(0.3, 0.5)):
         solver = LBFGS(line_search=rule)
-        fit = minimise(problem, solver, tol=1e-11, max_iter=500)
+        fit = minimize(problem, solver, tol=1e-11, max_iter=500)
         np.testing.assert_allclose(fit.w, theta[:-1], atol=1e-4)
     with pytest.raises(ValueError, match="line_search='wolfe'"):
         LBFGS(line_search="wolfe")
@@ -233,9 +234,9 @@ def test_lbfgs_searches_as_it_is_told():
         (lambda: SAGA(order="x"), "order='x': give one of 'shuffle', 'random'"),
         (lambda: Fixed(0), "step=0: give a finite number above 0"),
         (lambda: Lipschitz(-2), "share=-2: give a finite number above 0"),
-        (lambda: Backtracking(falls=1), "falls=1: give a number from 0 to below 1"),
+        (lambda: Backtracking(sufficient_decrease=1), "=1: give a number from 0 to below 1"),
         (lambda: Backtracking(shrink=0), "shrink=0.0: give a finite number above 0"),
-        (lambda: Wolfe(0.5, 0.5), "falls=0.5, flatter=0.5: give falls < flatter"),
+        (lambda: Wolfe(0.5, 0.5), "curvature=0.5: give sufficient_decrease < curvature"),
     ],
 )  # fmt: skip
 def test_parameters_that_make_no_sense_are_refused_in_words(make, message):

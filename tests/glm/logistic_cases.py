@@ -9,7 +9,7 @@ from certus.linear_model._logistic_inference import results
 from certus.solvers.inference.logistic import infer_logistic
 
 
-def labelled(seed, n=200, p=3, n_classes=2):
+def labeled(seed, n=200, p=3, n_classes=2):
     """Rows on a grid of 1/64 whose classes overlap."""
     rng = np.random.default_rng(seed)
     X = np.round(64 * rng.normal(size=(n, p))) / 64

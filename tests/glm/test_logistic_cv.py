@@ -70,7 +70,7 @@ def ours(**parameters):
     return LogisticRegressionCV(**parameters)
 
 
-def _centred(values, axis):
+def _centered(values, axis):
     """Without a penalty scores of several classes are known up to a constant."""
     return values - values.mean(axis=axis, keepdims=True) * (values.shape[axis] > 1)
 
@@ -82,7 +82,7 @@ def assert_same(mine, theirs, atol=1e-6):
     np.testing.assert_array_equal(mine.Cs_, theirs.Cs_)
     np.testing.assert_array_equal(mine.l1_ratios_, theirs.l1_ratios_)
     for name, axis in (("coefs_paths_", 3), ("coef_", 0), ("intercept_", 0)):
-        a, b = (_centred(getattr(model, name), axis) for model in (mine, theirs))
+        a, b = (_centered(getattr(model, name), axis) for model in (mine, theirs))
         np.testing.assert_allclose(a, b, rtol=0, atol=100 * atol)
     assert mine.n_iter_.shape == theirs.n_iter_.shape
 

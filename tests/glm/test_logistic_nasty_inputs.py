@@ -174,7 +174,7 @@ def test_as_many_classes_as_rows(n):
     assert model.certificate_.status == "no finite optimum"
 
 
-def test_more_classes_than_columns_and_nearly_a_class_a_row_are_told():
+def test_more_classes_than_columns_and_nearly_a_class_a_row_are_reported():
     X = np.random.default_rng(0).normal(size=(30, 2))
     with pytest.warns(UserWarning, match="every row has a class of its own in 30 rows"):
         model = LogisticRegression().fit(X, np.arange(30))

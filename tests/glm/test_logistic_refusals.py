@@ -15,7 +15,7 @@ from certus.exceptions import (
 )
 from certus.linear_model import LogisticRegression
 from tests.contract.problems import weights
-from tests.glm.logistic_cases import labelled
+from tests.glm.logistic_cases import labeled
 
 
 def plain(**parameters):
@@ -26,7 +26,7 @@ def plain(**parameters):
 @pytest.mark.parametrize("cov", ["classical", "HC0"])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_a_fit_has_the_errors_of_statsmodels(fit_intercept, cov):
-    X, y = labelled(0, 400, 3)
+    X, y = labeled(0, 400, 3)
     result = plain(fit_intercept=fit_intercept).fit(X, y).inference(X, y, cov=cov)
     Phi = sm.add_constant(X) if fit_intercept else X
     peer = sm.Logit(y, Phi).fit(disp=0, cov_type="nonrobust" if cov == "classical" else cov)
@@ -35,7 +35,7 @@ def test_a_fit_has_the_errors_of_statsmodels(fit_intercept, cov):
 
 
 def test_several_classes_are_compared_with_the_first_label():
-    X, y = labelled(1, 400, 2, 3)
+    X, y = labeled(1, 400, 2, 3)
     labels = np.array(["a", "b", "c"])[y]
     s = weights(1, 400)
     model = plain().fit(X, labels, sample_weight=s)
@@ -49,7 +49,7 @@ def test_several_classes_are_compared_with_the_first_label():
 
 
 def test_names_of_a_frame_are_names_of_the_table():
-    X, y = labelled(2, 200, 2)
+    X, y = labeled(2, 200, 2)
     frame = pd.DataFrame(X, columns=["age", "dose"])
     result = plain().fit(frame, y).inference(frame, y)
     assert result.names == ("intercept", "age", "dose")
@@ -57,7 +57,7 @@ def test_names_of_a_frame_are_names_of_the_table():
 
 
 def test_the_penalty_is_that_of_the_fit():
-    X, y = labelled(3, 200, 2)
+    X, y = labeled(3, 200, 2)
     result = LogisticRegression(C=0.5).fit(X, y).inference(X, y)
     assert result.alpha == 2.0
     with pytest.raises(InferenceError, match="ignores the bias of the penalty"):
@@ -66,7 +66,7 @@ def test_the_penalty_is_that_of_the_fit():
 
 
 def test_repeated_columns_have_no_errors():
-    X, y = labelled(4, 200, 3)
+    X, y = labeled(4, 200, 3)
     X = np.column_stack([X, X[:, 0] + X[:, 1]])
     with pytest.warns(AliasWarning):
         model = plain().fit(X, y)
@@ -76,7 +76,7 @@ def test_repeated_columns_have_no_errors():
 
 @pytest.mark.parametrize("K", [2, 3])
 def test_separated_classes_are_refused(K):
-    X, y = labelled(5, 100, 2, K)
+    X, y = labeled(5, 100, 2, K)
     X = np.column_stack([X, y == 1])
     with pytest.warns(SeparationWarning):
         model = plain().fit(X, y)
@@ -86,13 +86,13 @@ def test_separated_classes_are_refused(K):
 
 @pytest.mark.parametrize("ratio", [0.5, 1.0])
 def test_selection_by_the_penalty_is_refused(ratio):
-    X, y = labelled(6)
+    X, y = labeled(6)
     with pytest.raises(InferenceError, match=r"L1 penalty the same rows select.*C=np.inf"):
         LogisticRegression(l1_ratio=ratio).fit(X, y).inference(X, y)
 
 
 def test_weights_that_are_no_counts_are_refused():
-    X, y = labelled(7)
+    X, y = labeled(7)
     for weight in ("balanced", {0: 1.0, 1: 3.0}):
         model = plain(class_weight=weight).fit(X, y)
         with pytest.raises(InferenceError, match="class_weight counts rows that do not exist"):
@@ -100,13 +100,13 @@ def test_weights_that_are_no_counts_are_refused():
 
 
 def test_a_penalised_intercept_is_refused():
-    X, y = labelled(8)
+    X, y = labeled(8)
     with pytest.raises(InferenceError, match="the intercept is penalised"):
         LogisticRegression(solver="liblinear").fit(X, y).inference(X, y)
 
 
 def test_other_rows_are_refused():
-    X, y = labelled(9)
+    X, y = labeled(9)
     model = plain().fit(X, y)
     refused = "not the rows it was fitted on"
     with pytest.raises(InferenceError, match=f"{refused}: it was fitted on 200 rows"):
@@ -118,7 +118,7 @@ def test_other_rows_are_refused():
 
 
 def test_a_row_that_the_fingerprint_does_not_see_is_noticed():
-    X, y = labelled(10, 20_000, 2)
+    X, y = labeled(10, 20_000, 2)
     model = plain().fit(X, y)
     sampled = set(certus.data.rows.spread(20_000, 1024))
     hidden = next(i for i in range(20_000) if i not in sampled)
@@ -128,7 +128,7 @@ def test_a_row_that_the_fingerprint_does_not_see_is_noticed():
 
 
 def test_changed_coefficients_and_uncertified_fits_are_refused():
-    X, y = labelled(11)
+    X, y = labeled(11)
     model = plain().fit(X, y)
     model.coef_ = model.coef_ * 1.01
     with pytest.raises(InferenceError, match="changed after the fit: fit again"):
@@ -140,7 +140,7 @@ def test_changed_coefficients_and_uncertified_fits_are_refused():
 
 
 def test_bad_arguments_are_named():
-    X, y = labelled(12)
+    X, y = labeled(12)
     with pytest.raises(NotFittedError):
         plain().inference(X, y)
     with pytest.raises(ValueError, match=r"cov='HC3': give one of 'classical', 'HC0'"):

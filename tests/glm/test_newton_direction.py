@@ -14,7 +14,7 @@ from certus.solvers.glm.newton import Newton, _state
 from certus.solvers.glm.newton_cg import NewtonCG
 from certus.solvers.glm.newton_direction import direction_by_qr
 from certus.solvers.glm.row_space import FactoredProblem
-from certus.solvers.loop import minimise
+from certus.solvers.loop import minimize
 from certus.solvers.problem import Problem, objective
 from certus.svm import LinearSVC
 
@@ -66,10 +66,10 @@ def test_the_factored_problem_has_the_same_optimum(
     loss: Any, shape: tuple[int, int], intercept: bool
 ) -> None:
     problem = problem_of(loss, *shape, intercept)
-    expected = minimise(problem, Newton(), tol=1e-12)
+    expected = minimize(problem, Newton(), tol=1e-12)
     factored = problem_of(loss, *shape, intercept)
     factored.cache["factored"] = FactoredProblem(factored)
-    result = minimise(factored, NewtonCG(), tol=1e-12)
+    result = minimize(factored, NewtonCG(), tol=1e-12)
     np.testing.assert_allclose(result.w, expected.w, atol=1e-6)
     np.testing.assert_allclose(result.b, expected.b, atol=1e-6)
 
@@ -77,7 +77,7 @@ def test_the_factored_problem_has_the_same_optimum(
 def test_the_factored_problem_leaves_the_goal_as_it_is() -> None:
     problem = problem_of(SquaredHinge(), 45, 20)
     problem.cache["factored"] = FactoredProblem(problem)
-    minimise(problem, NewtonCG(), tol=1e-3)
+    minimize(problem, NewtonCG(), tol=1e-3)
     assert problem.goal > 0
 
 

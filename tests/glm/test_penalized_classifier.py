@@ -346,7 +346,7 @@ def test_in_a_pipeline():
 @each_loss
 def test_coefficients_that_must_not_be_negative_are_not_and_nothing_is_claimed(loss, penalty):
     X, y = classes(13)
-    with pytest.warns(NotCertifiedWarning, match="no definition of certus knows a classifier with"):
+    with pytest.warns(NotCertifiedWarning, match="certus has no definition of a classifier with"):
         model = PenalizedClassifier(loss, penalty, tol=1e-9).fit(X, y)
     assert model.solver_ == "proximal gradient"
     assert (model.coef_ >= 0).all()

@@ -11,7 +11,7 @@ from certus.solvers.glm import sampled_newton
 from certus.solvers.glm.coordinates import coordinates
 from certus.solvers.glm.newton import second_order
 from certus.solvers.glm.sampled_newton import SampledNewton
-from certus.solvers.loop import minimise
+from certus.solvers.loop import minimize
 from certus.solvers.problem import Problem
 from tests.glm.smooth_cases import SOLVERS, each_loss, each_solver, problem_of
 
@@ -30,7 +30,7 @@ def test_the_hessian_of_a_sample_changes_the_way_not_the_answer(weighted, l2, or
             change=lambda X: np.asarray(X, order=order),
         )
         heard = []
-        fits.append(minimise(problem, solver, tol=1e-12, on_step=heard.append))
+        fits.append(minimize(problem, solver, tol=1e-12, on_step=heard.append))
     assert heard[0].objective < 0.98 * problem.null[1], "the first guess is no better than none"
     assert len(heard) > 1
     assert fits[1].converged
@@ -57,8 +57,8 @@ def test_a_sample_that_misleads_hands_over_to_newton(monkeypatch):
     right = sampled_newton.inverse
     wrong = lambda *args: (lambda g: 0.3 * right(*args)[0](g), False)  # noqa: E731
     monkeypatch.setattr(sampled_newton, "inverse", wrong)
-    fit = minimise(problem, SampledNewton(), tol=1e-12)
-    reference = minimise(problem, Newton(), tol=1e-12)
+    fit = minimize(problem, SampledNewton(), tol=1e-12)
+    reference = minimize(problem, Newton(), tol=1e-12)
     assert fit.converged
     np.testing.assert_allclose(fit.w, reference.w, atol=1e-6)
 
@@ -78,7 +78,7 @@ def test_a_hessian_of_few_digits_is_enough_or_is_not_used(monkeypatch, singular)
     monkeypatch.setattr(sampled_newton, "with_hessian", listening)
     monkeypatch.setattr(sampled_newton, "inverse", doubting)
     problem = problem_of("softmax", n=4000, weighted=True)
-    reference, fit = (minimise(problem, solver, tol=1e-9) for solver in (Newton(), SampledNewton()))
+    reference, fit = (minimize(problem, solver, tol=1e-9) for solver in (Newton(), SampledNewton()))
     assert calls == ([True, False] if singular else [True])
     assert fit.converged
     np.testing.assert_allclose(fit.w, reference.w, atol=1e-4)
@@ -101,7 +101,7 @@ def test_a_sample_without_a_rare_class_is_no_harm():
     y[[17, 4321]] = 1.0
     problem = Problem(Rows(X, y), Logistic(), L2(1.0))
     reference, fit = (
-        minimise(problem, solver, tol=1e-11) for solver in (Newton(), SampledNewton())
+        minimize(problem, solver, tol=1e-11) for solver in (Newton(), SampledNewton())
     )
     assert fit.converged
     np.testing.assert_allclose(fit.w, reference.w, atol=1e-4)
@@ -112,7 +112,7 @@ def test_rows_larger_than_all_that_a_sample_holds():
     X = rng.normal(size=(5000, 2))
     y = np.where(X @ [1, 1] + rng.logistic(size=5000) > 0, 1.0, -1.0)[:, None]
     X[1234, 0] = 1e160
-    fit = minimise(Problem(Rows(X, y), Logistic(), L2(1.0)), SampledNewton(), max_iter=50)
+    fit = minimize(Problem(Rows(X, y), Logistic(), L2(1.0)), SampledNewton(), max_iter=50)
     assert np.isfinite(fit.w).all()
 
 
@@ -125,7 +125,7 @@ def test_the_same_bits_on_any_number_of_threads(loss, solver, monkeypatch):
     for threads in (1, 2, 3):
         problem = problem_of(loss, n=3000, weighted=True)
         problem.rows.threads = threads
-        fits.append(minimise(problem, SOLVERS[solver](), tol=1e-9, max_iter=200))
+        fits.append(minimize(problem, SOLVERS[solver](), tol=1e-9, max_iter=200))
     for fit in fits[1:]:
         np.testing.assert_array_equal(fit.w, fits[0].w)
         np.testing.assert_array_equal(fit.b, fits[0].b)

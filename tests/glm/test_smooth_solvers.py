@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy import optimize
 
 from certus.data.rows import Rows
 from certus.losses import Logistic
@@ -15,7 +15,7 @@ from certus.penalties import L2
 from certus.solvers import LBFGS, Newton
 from certus.solvers.glm.coordinates import MAX_MEAN_TO_DEVIATION
 from certus.solvers.linalg.gram import NonFiniteError
-from certus.solvers.loop import minimise
+from certus.solvers.loop import minimize
 from certus.solvers.problem import Problem, objective
 from tests.glm.smooth_cases import (
     CHANGES,
@@ -61,7 +61,9 @@ def optimum(problem):
         return s @ value + problem.l2 / 2 * (w**2).sum(), gradient.ravel()
 
     start = np.zeros((p + 1) * K)
-    result = minimize(f, start, jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 5000})
+    result = optimize.minimize(
+        f, start, jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 5000}
+    )
     return *unpack(result.x), result.fun
 
 
@@ -72,7 +74,7 @@ def optimum(problem):
 @pytest.mark.parametrize("l2", [0.0, 0.3, 30.0])
 def test_every_solver_finds_the_optimum(loss, solver, intercept, weighted, l2):
     problem = problem_of(loss, l2=l2, n=200, intercept=intercept, weighted=weighted)
-    fit = minimise(problem, SOLVERS[solver](), tol=1e-11, max_iter=2000)
+    fit = minimize(problem, SOLVERS[solver](), tol=1e-11, max_iter=2000)
     w, b, best = optimum(problem)
     assert fit.solver == solver
     assert fit.stopped_at is None
@@ -93,12 +95,12 @@ def test_every_solver_finds_the_optimum(loss, solver, intercept, weighted, l2):
 @pytest.mark.parametrize("change", ["float32", "Fortran order", "far", "sparse"])
 def test_the_dress_of_the_data_does_not_move_the_optimum(loss, solver, change):
     problem = problem_of(loss, change=CHANGES[change])
-    fit = minimise(problem, SOLVERS[solver](), tol=1e-11, max_iter=2000)
+    fit = minimize(problem, SOLVERS[solver](), tol=1e-11, max_iter=2000)
     X = np.asarray(dense(problem), dtype=float) - (
         64 * MAX_MEAN_TO_DEVIATION if change == "far" else 0.0
     )
     plain = Problem(Rows(X, problem.rows.y), problem.loss, problem.penalty, True, problem.outputs)
-    reference = minimise(plain, Newton(), tol=1e-12)
+    reference = minimize(plain, Newton(), tol=1e-12)
     np.testing.assert_allclose(fit.w, reference.w, atol=2e-4)
 
 
@@ -106,10 +108,10 @@ def test_the_dress_of_the_data_does_not_move_the_optimum(loss, solver, change):
 def test_excess_and_bound_of_a_state_hold(solver):
     for loss in LOSSES:
         problem = problem_of(loss, l2=0.5)
-        best = minimise(problem, Newton(), tol=1e-13, max_iter=500)
+        best = minimize(problem, Newton(), tol=1e-13, max_iter=500)
         least = objective(problem, best.w, best.b)
         heard: list = []
-        minimise(problem, SOLVERS[solver](), tol=1e-9, max_iter=500, on_step=heard.append)
+        minimize(problem, SOLVERS[solver](), tol=1e-9, max_iter=500, on_step=heard.append)
         assert len(heard) > 1
         for step in heard:
             assert step.bound <= least * (1 + 1e-9), (loss, step.iteration)
@@ -130,11 +132,11 @@ def test_singular_hessians_are_no_obstacle(loss, solver):
     for l2 in (0.0, 1e-9, 1.0):
         problem = problem_of(loss, l2=l2, n=200, change=repeated)
         single = problem_of(loss, l2=0.0, n=200)
-        fit = minimise(problem, SOLVERS[solver](), tol=1e-9, max_iter=3000)
+        fit = minimize(problem, SOLVERS[solver](), tol=1e-9, max_iter=3000)
         assert fit.stopped_at is None
         assert np.isfinite(fit.w).all()
         if l2 < 1:
-            reference = minimise(single, Newton(), tol=1e-12)
+            reference = minimize(single, Newton(), tol=1e-12)
             least = objective(single, reference.w, reference.b)
             assert objective(problem, fit.w, fit.b) == pytest.approx(least, rel=1e-6)
 
@@ -142,7 +144,7 @@ def test_singular_hessians_are_no_obstacle(loss, solver):
 @each_solver
 def test_columns_that_do_not_vary_and_rows_that_do_not_count(solver):
     problem = problem_of("logistic", change=CHANGES["constant column"])
-    fit = minimise(problem, SOLVERS[solver](), tol=1e-10)
+    fit = minimize(problem, SOLVERS[solver](), tol=1e-10)
     assert fit.stopped_at is None
     assert fit.w[1, 0] == pytest.approx(0.0, abs=1e-12)
     rng = np.random.default_rng(0)
@@ -150,7 +152,7 @@ def test_columns_that_do_not_vary_and_rows_that_do_not_count(solver):
     X[::3], s[::3] = 1e6, 0.0
     kept = s > 0
     fits = [
-        minimise(Problem(Rows(*rows), Logistic(), L2(1.0)), SOLVERS[solver](), tol=1e-12)
+        minimize(Problem(Rows(*rows), Logistic(), L2(1.0)), SOLVERS[solver](), tol=1e-12)
         for rows in ((X, y, s), (X[kept], y[kept], s[kept]))
     ]
     np.testing.assert_allclose(fits[0].w, fits[1].w, atol=1e-6)
@@ -160,7 +162,7 @@ def test_columns_that_do_not_vary_and_rows_that_do_not_count(solver):
 def test_separated_classes_end_the_steps(solver):
     X = np.linspace(-1, 1, 40)[:, None]
     problem = Problem(Rows(X, np.sign(X)), Logistic(), L2(0.0))
-    fit = minimise(problem, SOLVERS[solver](), tol=1e-12, max_iter=500)
+    fit = minimize(problem, SOLVERS[solver](), tol=1e-12, max_iter=500)
     assert fit.stopped_at is None
     assert fit.n_iter < 50
     assert np.isfinite(fit.w).all()
@@ -173,14 +175,14 @@ def test_a_value_that_is_not_finite_is_an_error(solver):
         problem = problem_of("logistic")
         problem.rows.X[5, 1] = bad
         with pytest.raises(NonFiniteError):
-            minimise(problem, SOLVERS[solver]())
+            minimize(problem, SOLVERS[solver]())
 
 
-def test_lbfgs_remembers_as_much_as_it_is_told():
+def test_lbfgs_keeps_as_many_pairs_as_its_memory_allows():
     problem = problem_of("logistic", n=200, p=6)
-    best = minimise(problem, Newton(), tol=1e-12)
+    best = minimize(problem, Newton(), tol=1e-12)
     for memory in (1, 3, 30):
-        fit = minimise(problem, LBFGS(memory=memory), tol=1e-11, max_iter=2000)
+        fit = minimize(problem, LBFGS(memory=memory), tol=1e-11, max_iter=2000)
         np.testing.assert_allclose(fit.w, best.w, atol=1e-4)
     with pytest.raises(ValueError, match="memory=0"):
         LBFGS(memory=0)

@@ -39,18 +39,18 @@ def exact_optimum(name, X, y, omega, l2, intercept):
     """F* to 50 digits: which piece a row is in is seen in floats, the rest is linear algebra."""
     sign = 2.0 * y - 1
     A = sign[:, None] * (np.column_stack([X, np.ones(len(y))]) if intercept else X)
-    penalised = np.r_[np.ones(X.shape[1]), np.zeros(int(intercept))]
+    penalized = np.r_[np.ones(X.shape[1]), np.zeros(int(intercept))]
     loss = LOSSES[name][0]
 
     def f(theta):
-        return omega @ loss(A @ theta) + l2 / 2 * penalised @ theta**2
+        return omega @ loss(A @ theta) + l2 / 2 * penalized @ theta**2
 
     start = minimize(f, np.zeros(A.shape[1]), method="BFGS", options={"gtol": 1e-7}).x
     start = minimize(f, start, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-14}).x
     curved, slope = pieces(name, A @ start)
     kappa = 2 if name == "squared_hinge" else 1
     with mp.workdps(50):
-        H = mp.diag([mp.mpf(l2) * int(v) for v in penalised])
+        H = mp.diag([mp.mpf(l2) * int(v) for v in penalized])
         g = mp.matrix(A.shape[1], 1)
         for a, o, c, d in zip(A, omega, curved, slope, strict=True):
             for j, x in enumerate(a):
@@ -60,11 +60,11 @@ def exact_optimum(name, X, y, omega, l2, intercept):
         theta = mp.lu_solve(H, g)
         m = A @ np.array([float(v) for v in theta])
         assert (pieces(name, m)[0] == curved).all()
-        best = exact_value(name, A, omega, l2, penalised, list(theta))
-    return best, np.array([float(v) for v in theta]), A, penalised
+        best = exact_value(name, A, omega, l2, penalized, list(theta))
+    return best, np.array([float(v) for v in theta]), A, penalized
 
 
-def exact_value(name, A, omega, l2, penalised, theta):
+def exact_value(name, A, omega, l2, penalized, theta):
     with mp.workdps(50):
         total = mp.mpf(0)
         for a, o in zip(A, omega, strict=True):
@@ -75,7 +75,7 @@ def exact_value(name, A, omega, l2, penalised, theta):
                 near = min(abs(r), mp.mpf(DELTA))
                 value = near * (abs(r) - near / 2)
             total += mp.mpf(o) * value
-        squares = (mp.mpf(t) ** 2 for t, at in zip(theta, penalised, strict=True) if at)
+        squares = (mp.mpf(t) ** 2 for t, at in zip(theta, penalized, strict=True) if at)
         return total + mp.mpf(l2) / 2 * mp.fsum(squares)
 
 
@@ -85,7 +85,7 @@ def test_the_gap_bounds_the_true_excess_and_vanishes_at_the_optimum(name, interc
     X, y = classes(3, 40, 3, 2)
     s = np.random.default_rng(0).integers(0, 3, size=40).astype(float)
     c = np.array([0.5, 2.0])
-    best, theta, A, penalised = exact_optimum(name, X, y, 0.3 * s * c[y], 0.7, intercept)
+    best, theta, A, penalized = exact_optimum(name, X, y, 0.3 * s * c[y], 0.7, intercept)
     rng = np.random.default_rng(1)
     gaps = []
     for size in (0.0, 1e-6, 1e-3, 0.1, 2.0):
@@ -95,7 +95,7 @@ def test_the_gap_bounds_the_true_excess_and_vanishes_at_the_optimum(name, interc
             data=rows(X, y, s), w=moved[:3, None], b=b, C=0.3, l2=0.7, class_weight=c,
             fit_intercept=intercept,
         )  # fmt: skip
-        true = exact_value(name, A, 0.3 * s * c[y], 0.7, penalised, moved)
+        true = exact_value(name, A, 0.3 * s * c[y], 0.7, penalized, moved)
         assert result["bound"] <= best
         assert result["gap"] >= true - best
         assert result["objective"] == pytest.approx(float(true), rel=1e-13)

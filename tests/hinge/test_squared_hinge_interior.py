@@ -9,7 +9,7 @@ from certus.losses import SquaredHinge
 from certus.penalties import L2, ElasticNet
 from certus.solvers.glm.newton import Newton, coordinates_for
 from certus.solvers.glm.squared_hinge_interior import MAX_STEPS, InteriorPoint
-from certus.solvers.loop import minimise
+from certus.solvers.loop import minimize
 from certus.solvers.problem import Problem, objective
 from certus.solvers.progress import Step
 from certus.svm import LinearSVC
@@ -41,7 +41,7 @@ def test_the_optimum_is_newtons(
     noise: float, intercept: bool, scale: float, shape: tuple[int, int]
 ) -> None:
     problem = problem_of(*shape, intercept, noise=noise, scale=scale)
-    expected = minimise(problem, Newton(), tol=1e-14, max_iter=1000)
+    expected = minimize(problem, Newton(), tol=1e-14, max_iter=1000)
     least = objective(problem, expected.w, expected.b)
     result = solved(problem)
     assert result.steps <= 40
@@ -58,7 +58,7 @@ def test_the_last_step_of_losses_in_pieces_is_evaluated() -> None:
         objectives.append(step.objective)
         return False
 
-    fit = minimise(problem, Newton(), tol=1e-14, on_step=listen)
+    fit = minimize(problem, Newton(), tol=1e-14, on_step=listen)
     assert objective(problem, fit.w, fit.b) == pytest.approx(objectives[-1], rel=1e-6)
 
 

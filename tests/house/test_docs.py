@@ -151,10 +151,10 @@ def test_the_example_of_optimisers_draws_them_by_passes(tmp_path, monkeypatch, c
     for picture in pictures:
         monkeypatch.setattr("sys.argv", ["optimisers.py", str(picture), "--passes", "20"])
         runpy.run_path(str(ROOT / "examples" / "optimisers.py"), run_name="__main__")
-    said = re.findall(
+    entries = re.findall(
         r"^(.+?) +(\S+) above the optimum after (\d+) passes$", capsys.readouterr().out, re.M
     )
-    excess = {name: float(value) for name, value, _ in said}
+    excess = {name: float(value) for name, value, _ in entries}
     assert len(excess) == 8
     assert excess["Newton"] < 1e-12 < excess["L-BFGS"] < excess["SAGA"] < excess["gradient descent"]
     assert pictures[0].read_bytes() == pictures[1].read_bytes()

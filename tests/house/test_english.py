@@ -66,6 +66,19 @@ NO_PUBLIC_NAMES = """
 # ``Fingerprint.differs(other)``: the conventional name of a second object of the same class
 CONVENTIONAL_NAMES = {("differs", "other")}
 
+# Identifiers are American, as scikit-learn's are; prose is British. No word of a name has one of
+# these stems, except the English words that merely look so.
+BRITISH_STEMS = re.compile(
+    r"is(e|ed|es|er|ers|ing|ation|ations)$"
+    r"|centre|colour|neighbour|behaviour|favour|labour|grey|fibre|analyse|catalogue"
+    r"|(label|model|cancel|travel|signal)l(ed|ing)"
+)
+AMERICAN_TOO = {
+    "arise", "columnwise", "elementwise", "exercise", "noise", "otherwise", "pairwise", "piecewise",
+    "precise", "promise", "promised", "raise", "raised", "raises", "raising", "rise", "rises",
+    "rowwise", "supervised", "unsupervised", "wise",
+}  # fmt: skip
+
 # A class name has one meaning. These names occur in several modules, and mean one thing in all.
 ONE_MEANING = {
     "distance, of the page, the proof or the user": {
@@ -134,6 +147,44 @@ def test_constants_are_named_by_nouns():
         if name.strip("_") in NO_NOUNS
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def _identifiers(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and name of everything that a file names: variables, parameters, functions, modules."""
+    for node in ast.walk(tree_of(path)):
+        line = getattr(node, "lineno", 0)
+        for field in ("id", "attr", "arg", "asname"):
+            name = getattr(node, field, None)
+            if isinstance(name, str):
+                yield line, name
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.alias):
+            yield line, node.name
+
+
+def _words(identifier: str) -> list[str]:
+    """Lower-case words of a name: SoftNeighbours_of has soft, neighbours and of."""
+    return [w.lower() for w in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", identifier)]
+
+
+def _is_british(identifier: str) -> bool:
+    words = _words(identifier)
+    return any(BRITISH_STEMS.search(word) and word not in AMERICAN_TOO for word in words)
+
+
+def test_british_words_in_names_are_noticed():
+    names = ("maximised", "_centre", "SoftNeighbours", "COLOURS", "minimise_model", "cancelling")
+    assert all(map(_is_british, names))
+    assert not any(map(_is_british, ("maximized", "pairwise_distances", "noise", "ValueError")))
+
+
+def test_identifiers_are_american():
+    wrong = {
+        f"{name_of(path)}:{line}: {name}"
+        for path in FILES
+        for line, name in [*_identifiers(path), (0, path.stem)]
+        if _is_british(name)
+    }
+    assert not wrong, "\n".join(sorted(wrong))
 
 
 def _modules_of_classes() -> dict[str, list[Path]]:

@@ -213,3 +213,18 @@ def test_a_fit_and_its_audit_load_neither_compiler_nor_frames_nor_plots():
     assert "sklearn" in loaded
     # not rich: scikit-learn imports it for its progress bar, where it is installed
     assert not loaded & {"numba", "llvmlite", "matplotlib", "dask"}
+
+
+def test_no_module_shares_its_name_with_what_its_package_exports():
+    """Importing the module again would put it in the place of the function."""
+    wrong = [
+        name_of(path)
+        for path in FILES
+        if path.name == "__init__.py"
+        for node in tree_of(path).body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if node.module == (alias.asname or alias.name)
+        and (path.parent / f"{node.module}.py").exists()
+    ]
+    assert not wrong, "\n".join(wrong)

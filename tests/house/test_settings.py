@@ -85,9 +85,11 @@ def test_n_jobs_lowers_the_threads_of_one_fit(n_jobs, threads):
         assert effective_threads(n_jobs) == threads
 
 
-@pytest.mark.parametrize(("said", "threads"), [("1", 1), ("", 8), ("99", 8), ("many", 8), ("0", 8)])
-def test_the_share_of_cores_that_a_scheduler_grants_is_respected(said, threads, monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", said)
+@pytest.mark.parametrize(
+    ("setting", "threads"), [("1", 1), ("", 8), ("99", 8), ("many", 8), ("0", 8)]
+)
+def test_the_share_of_cores_that_a_scheduler_grants_is_respected(setting, threads, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", setting)
     monkeypatch.setattr("joblib.cpu_count", lambda: 8)
     config._cores.cache_clear()
     try:
@@ -98,10 +100,10 @@ def test_the_share_of_cores_that_a_scheduler_grants_is_respected(said, threads, 
 
 def test_a_fit_uses_no_more_threads_than_allowed(monkeypatch):
     monkeypatch.undo()
-    asked = []
+    requested = []
 
     def note(task, count, threads):
-        asked.append(threads)
+        requested.append(threads)
         for i in range(count):
             task(i)
 
@@ -109,10 +111,10 @@ def test_a_fit_uses_no_more_threads_than_allowed(monkeypatch):
     X, y, _ = regression(0, n=200_000, p=4)
     with certus.config_context(threads=3):
         LinearRegression().fit(X, y)
-        assert max(asked) == 3
-        asked.clear()
+        assert max(requested) == 3
+        requested.clear()
         LinearRegression(n_jobs=1).fit(X, y)
-        assert set(asked) == {1}
-        asked.clear()
+        assert set(requested) == {1}
+        requested.clear()
         LinearRegression().fit(X[:50], y[:50])
-        assert set(asked) <= {1}, "tiny data are not worth a thread"
+        assert set(requested) <= {1}, "tiny data are not worth a thread"

@@ -184,10 +184,10 @@ def test_frames_stay_as_they_were(cls):
 def test_a_model_shares_no_memory_with_the_data(case):
     X, y, _ = case.draw(2)
     model = everything(case.make(), X, y)
-    told = model.predict(X[:5])
+    predicted = model.predict(X[:5])
     again = X[:5].copy()
     X[:], y[:] = np.nan, np.nan if case.classes is None else 99
-    np.testing.assert_array_equal(model.predict(again), told)
+    np.testing.assert_array_equal(model.predict(again), predicted)
     model.certificate_.explain()
 
 
@@ -254,13 +254,13 @@ def test_the_first_fit_of_a_process_sets_what_is_kept_and_no_more():
         print(*sorted(changed & set(KEPT)))
     """
     paths = [str(Path(certus.__file__).parents[1]), str(Path(__file__).parent)]
-    told = subprocess.run(
+    child = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         capture_output=True, text=True, timeout=300,
     )  # fmt: skip
-    assert told.returncode == 0, told.stderr
-    unexpected, kept = told.stdout.split("\n")[:2]
+    assert child.returncode == 0, child.stderr
+    unexpected, kept = child.stdout.split("\n")[:2]
     assert unexpected == ""
     assert "certus.runtime.workers._helpers.started " in kept + " ", "the watch sees what changes"
 
@@ -379,8 +379,8 @@ def test_eight_threads_predict_what_one_does(case, blas_as_before):
     X, y, _ = case.large(7)
     model = case.make().fit(X, y)
     expected = model.predict(X)
-    for told in at_once(8, lambda i: model.predict(X)):
-        np.testing.assert_array_equal(told, expected)
+    for predicted in at_once(8, lambda i: model.predict(X)):
+        np.testing.assert_array_equal(predicted, expected)
 
 
 @pytest.mark.costly
@@ -399,5 +399,5 @@ def test_what_is_computed_when_looked_at_can_be_looked_at_by_all():
     X, y, _ = regression(8, n=500, p=30)
     model = LinearRegression().fit(X, y)
     expected = clone(model).fit(X, y).singular_
-    for told in at_once(8, lambda i: model.singular_):
-        np.testing.assert_array_equal(told, expected)
+    for singular in at_once(8, lambda i: model.singular_):
+        np.testing.assert_array_equal(singular, expected)

@@ -114,10 +114,10 @@ def test_solver_agrees_with_the_definition(shape, alpha, weighted, fit_intercept
     s = weights(6, n) if weighted else None
     found = fitted(X, y, s, alpha, cov, fit_intercept)
     defined = define(X, y, s, alpha or 0.0, fit_intercept, cov)
-    penalised = bool(alpha)
+    penalized = bool(alpha)
     assert defined["coef"].shape == found.coef.shape
     for name, value in defined.items():
-        if penalised and name in ("log_likelihood", "aic", "bic"):
+        if penalized and name in ("log_likelihood", "aic", "bic"):
             continue
         np.testing.assert_allclose(getattr(found, name), value, rtol=1e-9, atol=1e-11, err_msg=name)
 

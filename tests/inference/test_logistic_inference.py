@@ -14,7 +14,7 @@ import certus
 from certus.exceptions import InferenceError
 from certus.proofs.inference import logistic_inference as define
 from tests.contract.problems import collinear, weights
-from tests.glm.logistic_cases import fitted, labelled, optimum
+from tests.glm.logistic_cases import fitted, labeled, optimum
 
 each_cov = pytest.mark.parametrize("cov", ["classical", "HC0"])
 each_intercept = pytest.mark.parametrize("fit_intercept", [True, False])
@@ -33,7 +33,7 @@ def relative(w, b, fit_intercept=True):
 
 @each_count
 def test_information_is_the_curvature_of_the_likelihood(K):
-    X, y = labelled(0, 40, 2, K)
+    X, y = labeled(0, 40, 2, K)
     s = weights(0, 40)
     beta = np.random.default_rng(0).normal(size=(3, K - 1))
 
@@ -62,7 +62,7 @@ def test_information_is_the_curvature_of_the_likelihood(K):
 @pytest.mark.parametrize("alpha", [0.0, 3.0])
 def test_softmax_covariance_is_that_of_all_classes_differences(alpha, cov):
     """(H + αI)⁺M(H + αI)⁺ of all K classes with its gradient, then β_k = θ_k − θ_0."""
-    X, y = labelled(1, 100, 2, 3)
+    X, y = labeled(1, 100, 2, 3)
     w, b = optimum(X, y, alpha=alpha)
     Phi, K, m = np.column_stack([np.ones(100), X]), 3, 3
     z = X @ w + b
@@ -86,7 +86,7 @@ def test_softmax_covariance_is_that_of_all_classes_differences(alpha, cov):
 @each_weight
 @pytest.mark.parametrize("alpha", [0.0, 2.0])
 def test_solver_agrees_with_the_definition(alpha, weighted, K, fit_intercept, cov):
-    X, y = labelled(2, 150, 3, K)
+    X, y = labeled(2, 150, 3, K)
     s = weights(2, 150) if weighted else None
     w, b = optimum(X, y, s, alpha, fit_intercept)
     found = fitted(X, y, s, alpha, cov, fit_intercept, at=(w, b))
@@ -104,7 +104,7 @@ def test_solver_agrees_with_the_definition(alpha, weighted, K, fit_intercept, co
 @each_cov
 @each_count
 def test_blocks_threads_and_storage_do_not_show(K, cov, monkeypatch):
-    X, y = labelled(3, 4000, 6, K)
+    X, y = labeled(3, 4000, 6, K)
     X[np.abs(X) < 1] = 0
     at = optimum(X, y)
     whole = fitted(X, y, cov=cov, at=at)
@@ -146,7 +146,7 @@ def agree(found, peer, names):
 @each_cov
 @each_intercept
 def test_agrees_with_statsmodels_logit(fit_intercept, cov):
-    X, y = labelled(4, 300, 4)
+    X, y = labeled(4, 300, 4)
     Phi = sm.add_constant(X) if fit_intercept else X
     peer = sm.Logit(y, Phi).fit(disp=0, cov_type=STATSMODELS[cov])
     found = fitted(X, y, cov=cov, fit_intercept=fit_intercept)
@@ -158,7 +158,7 @@ def test_agrees_with_statsmodels_logit(fit_intercept, cov):
 
 @each_cov
 def test_agrees_with_statsmodels_mnlogit(cov):
-    X, y = labelled(5, 400, 3, 3)
+    X, y = labeled(5, 400, 3, 3)
     peer = sm.MNLogit(y, sm.add_constant(X)).fit(disp=0, cov_type=STATSMODELS[cov])
     found = fitted(X, y, cov=cov)
     whole = {k: v for k, v in WHOLE.items() if "freedom" not in k}
@@ -168,7 +168,7 @@ def test_agrees_with_statsmodels_mnlogit(cov):
 
 @each_cov
 def test_weights_are_counts_as_statsmodels_frequency_weights(cov):
-    X, y = labelled(6, 150, 3)
+    X, y = labeled(6, 150, 3)
     s = weights(6, 150)
     family = sm.families.Binomial()
     peer = sm.GLM(y, sm.add_constant(X), family, freq_weights=s).fit(
@@ -183,7 +183,7 @@ def test_weights_are_counts_as_statsmodels_frequency_weights(cov):
 @each_cov
 @each_count
 def test_a_weight_is_the_row_as_often(K, cov):
-    X, y = labelled(7, 120, 3, K)
+    X, y = labeled(7, 120, 3, K)
     s = weights(7, 120)
     s[::5] = 0
     copies = np.repeat(np.arange(120), s.astype(int))
@@ -194,7 +194,7 @@ def test_a_weight_is_the_row_as_often(K, cov):
 
 
 def test_without_an_intercept_the_null_model_is_equal_probabilities():
-    X, y = labelled(8, 100, 2, 3)
+    X, y = labeled(8, 100, 2, 3)
     found = fitted(X, y, fit_intercept=False)
     assert found.null_log_likelihood == pytest.approx(-100 * np.log(3))
     assert found.lr_degrees_of_freedom == 4
@@ -207,7 +207,7 @@ def test_without_an_intercept_the_null_model_is_equal_probabilities():
 @each_cov
 @each_count
 def test_far_origins_and_odd_units_cost_no_digits(K, cov):
-    X, y = labelled(9, 200, 3, K)
+    X, y = labeled(9, 200, 3, K)
     scale, shift = np.array([2.0**-30, 1.0, 2.0**30]), np.array([2.0**-10, 2.0**20, -(2.0**40)])
     w, b = optimum(X, y)
     found = fitted(X, y, cov=cov, at=(w, b))
@@ -256,7 +256,7 @@ def test_nearly_collinear_columns(condition, cov):
 @each_cov
 def test_errors_are_those_of_the_given_intercept_far_from_the_origin(cov):
     """b is 1e9 times the scores: its digits and the columns' cancel before anything is rounded."""
-    X, y = labelled(9, 60, 2)
+    X, y = labeled(9, 60, 2)
     X += [1e9, -2e9]
     w = np.array([[1 / 3], [1 / 7]])
     at = w, np.array([-(X.mean(axis=0) @ w)[0] + 0.1])
@@ -270,7 +270,7 @@ def test_likelihood_ratios_of_nearly_collinear_columns(K):
     rng = np.random.default_rng(9)
     Z = rng.normal(size=(100, 3))
     X = Z + 1e5 * (Z[:, [1, 2, 1]] + Z[:, [2, 1, 2]])
-    y = labelled(9, 100, 3, K)[1]
+    y = labeled(9, 100, 3, K)[1]
     other = np.column_stack([X[:, 0], np.linalg.qr(X[:, 1:])[0]])
     at = np.zeros((3, 1 if K == 2 else K)), np.zeros(1 if K == 2 else K)
     for side in ("low", "high"):
@@ -279,7 +279,7 @@ def test_likelihood_ratios_of_nearly_collinear_columns(K):
 
 
 def test_squares_out_of_range_have_standard_errors():
-    X, y = labelled(10, 100, 2)
+    X, y = labeled(10, 100, 2)
     scale = np.array([2.0**600, 2.0**-600])
     w, b = optimum(X, y)
     found, odd = fitted(X, y, at=(w, b)), fitted(X * scale, y, at=(w / scale[:, None], b))
@@ -314,7 +314,7 @@ def constrained(X, y, s, K, j, beta):
 
 @each_count
 def test_ends_of_intervals_have_the_deviance_of_the_quantile(K):
-    X, y = labelled(11, 80, 2, K)
+    X, y = labeled(11, 80, 2, K)
     s = weights(11, 80)
     found = fitted(X, y, s)
     for level in (0.95, 0.5):
@@ -329,7 +329,7 @@ def test_ends_of_intervals_have_the_deviance_of_the_quantile(K):
 
 @each_count
 def test_likelihood_ratio_tests_are_fits_without_the_coefficient(K):
-    X, y = labelled(12, 120, 3, K)
+    X, y = labeled(12, 120, 3, K)
     found = fitted(X, y)
     s = np.ones(120)
     expected = [
@@ -345,7 +345,7 @@ def test_likelihood_ratio_tests_are_fits_without_the_coefficient(K):
 
 def test_likelihood_ratios_do_not_need_the_exact_optimum():
     """Coefficients within the tolerance of a certificate are polished first."""
-    X, y = labelled(13, 100, 2)
+    X, y = labeled(13, 100, 2)
     w, b = optimum(X, y)
     exact, rough = fitted(X, y, at=(w, b)), fitted(X, y, at=(w + 1e-4, b - 1e-4))
     for side in ("low", "high"):
@@ -387,7 +387,7 @@ def test_intervals_cover_as_often_as_they_say(kind):
 @each_cov
 @each_count
 def test_only_coefficients_that_the_rows_determine_have_errors(K, cov):
-    X, y = labelled(15, 150, 3, K)
+    X, y = labeled(15, 150, 3, K)
     repeated = np.column_stack([X, X[:, 0] + X[:, 1]])
     w, b = optimum(X, y)
     alone = fitted(X, y, cov=cov, at=(w, b))
@@ -407,7 +407,7 @@ def test_only_coefficients_that_the_rows_determine_have_errors(K, cov):
 
 
 def test_a_constant_column_leaves_the_intercept_undetermined():
-    X, y = labelled(16, 100, 2)
+    X, y = labeled(16, 100, 2)
     w, b = optimum(X, y)
     constant = np.column_stack([X + 2.0**20, np.full(100, 1e15 / 3)])
     at = np.vstack([w, [[0.0]]]), b - 2.0**20 * w.sum(axis=0)
@@ -419,7 +419,7 @@ def test_a_constant_column_leaves_the_intercept_undetermined():
 
 
 def test_fewer_rows_than_coefficients_have_no_errors():
-    X, _ = labelled(17, 4, 2)
+    X, _ = labeled(17, 4, 2)
     with pytest.raises(InferenceError, match="need more rows than coefficients"):
         fitted(X[:3], np.array([0, 1, 0]), at=(np.zeros((2, 1)), np.zeros(1)))
 
@@ -433,14 +433,14 @@ def test_fewer_rows_than_coefficients_have_no_errors():
      "pseudo_r_squared", "lr_pvalues", "null_log_likelihood", "lr_degrees_of_freedom"],
 )  # fmt: skip
 def test_tests_of_penalised_coefficients_are_refused(name):
-    X, y = labelled(18)
+    X, y = labeled(18)
     with pytest.raises(InferenceError, match=r"ignores the bias of the penalty.*\(C=np.inf\)"):
         getattr(fitted(X, y, alpha=1.0), name)
     assert np.isfinite(getattr(fitted(X, y), name)).all()
 
 
 def test_penalised_tables_say_what_they_ignore():
-    X, y = labelled(18)
+    X, y = labeled(18)
     found = fitted(X, y, alpha=1.0)
     for table in (found.summary(), found.conf_int()):
         assert "ignores the bias of the penalty" in table.title
@@ -451,13 +451,13 @@ def test_penalised_tables_say_what_they_ignore():
 
 
 def test_likelihood_ratios_and_robust_errors_exclude_each_other():
-    X, y = labelled(19)
+    X, y = labeled(19)
     with pytest.raises(InferenceError, match="assumes that the model is right, which cov='HC0'"):
         fitted(X, y, cov="HC0").conf_int(kind="lr")
 
 
 def test_bad_arguments_are_named():
-    X, y = labelled(19)
+    X, y = labeled(19)
     found = fitted(X, y)
     with pytest.raises(ValueError, match=r"kind='profile': give 'wald' or 'lr'"):
         found.conf_int(kind="profile")
@@ -467,7 +467,7 @@ def test_bad_arguments_are_named():
 
 
 def test_separated_rows_without_curvature_are_refused():
-    X, y = labelled(20)
+    X, y = labeled(20)
     far = np.full((3, 1), 1e6)
     with pytest.raises(InferenceError, match="every probability is 0 or 1"):
         fitted(np.abs(X) + 1, y, at=(far, np.zeros(1)))
@@ -477,7 +477,7 @@ def test_separated_rows_without_curvature_are_refused():
 
 
 def test_odds_ratios_are_exponentials_of_the_features_coefficients():
-    X, y = labelled(21)
+    X, y = labeled(21)
     found = fitted(X, y)
     for kind in ("wald", "lr"):
         table, interval = found.odds_ratios(0.9, kind), found.conf_int(0.9, kind)
@@ -489,7 +489,7 @@ def test_odds_ratios_are_exponentials_of_the_features_coefficients():
 
 
 def test_softmax_tables_go_class_after_class():
-    X, y = labelled(22, 200, 2, 3)
+    X, y = labeled(22, 200, 2, 3)
     found = fitted(X, y)
     table = found.summary()
     assert list(table["class"]) == ["c1"] * 3 + ["c2"] * 3
@@ -507,7 +507,7 @@ def test_softmax_tables_go_class_after_class():
 
 
 def test_summary_is_readable_and_holds_the_numbers():
-    X, y = labelled(23, 300, 3)
+    X, y = labeled(23, 300, 3)
     found = fitted(X * [1e-12, 1, 1e12], y)
     text = str(found.summary())
     assert text == repr(found)
@@ -523,7 +523,7 @@ def test_summary_is_readable_and_holds_the_numbers():
 
 
 def test_pickles_leave_the_rows_behind():
-    X, y = labelled(24, 5000)
+    X, y = labeled(24, 5000)
     found = fitted(X, y)
     found.lr_pvalues
     stored = pickle.dumps(found)

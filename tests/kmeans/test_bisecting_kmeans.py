@@ -199,7 +199,7 @@ def test_every_split_is_a_local_optimum_of_its_own_two_clusters():
     assert one.certificate_.certified
 
 
-def test_a_split_that_max_iter_ended_is_said_with_what_a_step_would_gain():
+def test_a_split_that_max_iter_ended_is_stated_with_what_a_step_would_gain():
     message = (
         r"BisectingKMeans stopped at max_iter=1 in \d of 5 splits before a fixed point: objective "
         r".*, and one more step lowers that of a split by up to .* %. Raise max_iter."
@@ -314,7 +314,7 @@ def test_as_many_clusters_as_rows():
 # --- callbacks and interrupts ---------------------------------------------------------------------
 
 
-def test_every_split_is_told_and_a_listener_can_stop_it():
+def test_every_split_is_reported_and_a_listener_can_stop_it():
     recorder = Recorder(stop_after=3)
     fitted = model().set_callbacks(recorder).fit(X)
     assert fitted.cluster_centers_.shape == (4, 3)

@@ -203,7 +203,7 @@ def test_weights_far_above_the_others(power, solver):
     holds(model, X, s)
 
 
-def test_a_row_that_holds_the_weight_of_its_cluster_is_not_tested_and_that_is_said():
+def test_a_row_that_holds_the_weight_of_its_cluster_is_not_tested_and_that_is_stated():
     X, s = blobs(3, n=30, k=2), np.ones(30)
     s[4] = 1e13
     model = KMeans(2, random_state=0).fit(X, sample_weight=s)

@@ -335,7 +335,7 @@ def test_it_stops_where_the_centres_stand_still():
     assert fitted.n_steps_ == 2  # the first batch replaces the start
 
 
-def test_every_batch_is_told_and_a_listener_can_stop_it():
+def test_every_batch_is_reported_and_a_listener_can_stop_it():
     recorder = Recorder(stop_after=4)
     fitted = model(max_no_improvement=None).set_callbacks(recorder).fit(X)
     assert fitted.n_steps_ == 5  # the first only leaves the start
@@ -449,7 +449,7 @@ def test_bad_parameters_are_named(params, message):
 
 
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
-def test_too_small_an_init_size_is_said_where_the_person_called(method):
+def test_too_small_an_init_size_is_stated_where_the_person_called(method):
     with pytest.warns(RuntimeWarning, match="init_size=3 should be larger than n_clusters=5") as w:
         getattr(model(init_size=3), method)(X)
     assert w[0].filename == __file__

@@ -120,7 +120,7 @@ def test_a_model_is_found_in_a_pipeline_and_knows_frames():
     assert certus.verify(fitted(frame), frame).status == "local optimum"
 
 
-def test_starts_are_told_where_they_are_known():
+def test_starts_are_reported_where_they_are_known():
     assert repr(certus.verify(fitted(), X)).endswith("; no useful bound; one start)")
     assert certus.verify(fitted(init=X[:4]), X)._finding.restarts == RestartSummary(1, 1, 0.0)
     assert certus.verify(fitted(n_init="auto"), X)._finding.restarts == RestartSummary(1, 1, 0.0)
@@ -229,7 +229,7 @@ def test_the_words_of_a_local_optimum():
     assert "all 9 ended here" in certus.verify(model, iris).explain()
 
 
-def test_hartigans_test_is_told_and_takes_nothing_away():
+def test_hartigans_test_is_reported_and_takes_nothing_away():
     line = np.array([[0.0], [1.0], [2.0], [2.9], [9.0]])
     mu = np.array([[1.475], [9.0]])  # the means of {0, 1, 2, 2.9} and {9}: nothing moves
     model = fitted(line, k=2, init=mu)

@@ -8,7 +8,7 @@ from certus.data.rows import Rows
 from certus.losses import Logistic
 from certus.penalties import L1
 from certus.solvers.lasso.coordinate_descent import CoordinateDescent
-from certus.solvers.loop import minimise
+from certus.solvers.loop import minimize
 from certus.solvers.problem import Problem
 
 
@@ -37,6 +37,6 @@ def problem_of(X, y, C=1.0, loss=None, penalty=None, s=None, fit_intercept=True,
 
 def solve(X, y, C=1.0, tol=1e-9, max_iter=100, start=None, **given):
     problem = problem_of(X, y, C, **given)
-    fit = minimise(problem, CoordinateDescent(), start, tol=tol, max_iter=max_iter)
+    fit = minimize(problem, CoordinateDescent(), start, tol=tol, max_iter=max_iter)
     assert fit.converged
     return fit

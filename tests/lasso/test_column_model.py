@@ -20,7 +20,7 @@ def test_columns_find_what_the_matrix_finds(monkeypatch, sparse, K):
     monkeypatch.setattr(module, "MAX_COLUMNS_WITHOUT_WORKING_SET", 0)
     by_matrix = solve(X, y, loss=loss)
     monkeypatch.setattr(module, "MAX_GRAM_COORDINATES", 0)
-    monkeypatch.setattr(quadratic_model, "minimise_model", None)
+    monkeypatch.setattr(quadratic_model, "minimize_model", None)
     by_columns = solve(X, y, loss=loss)
     np.testing.assert_allclose(by_columns.w, by_matrix.w, atol=1e-5)
     np.testing.assert_allclose(by_columns.b - by_matrix.b, 0, atol=1e-4)
@@ -32,7 +32,7 @@ def test_the_model_is_minimised_where_columns_repeat():
     A = np.hstack([A, A])
     H, g = A.T @ A, A.T @ rng.normal(size=30)
     penalty = CoordinatePenalty(np.full(24, 0.7), np.zeros(24))
-    v = quadratic_model.minimise_model(H, g, np.zeros(24), penalty, rtol=1e-14)
+    v = quadratic_model.minimize_model(H, g, np.zeros(24), penalty, rtol=1e-14)
     assert penalty.distances(v, g + H @ v).max() < 1e-5
     assert np.count_nonzero(v) > 5
 
@@ -43,7 +43,7 @@ def test_the_model_of_strongly_correlated_columns():
     A = rng.normal(size=(200, 1)) + 1e-2 * rng.normal(size=(200, 40))
     H, g = A.T @ A, -A.T @ (A @ rng.normal(size=40))
     penalty = CoordinatePenalty(np.full(40, 1e-3), np.zeros(40))
-    v = quadratic_model.minimise_model(H, g, np.zeros(40), penalty, rtol=1e-12)
+    v = quadratic_model.minimize_model(H, g, np.zeros(40), penalty, rtol=1e-12)
     assert penalty.distances(v, g + H @ v).max() < 1e-5 * np.abs(g).max()
 
 
@@ -58,7 +58,7 @@ def test_curvature_of_pairs_is_that_of_the_losses():
     P = loss.evaluate(y, z)[2]
     at = active_columns.Curvature(np.zeros((K, 40)), (s[:, None] * P).T.copy(), P.T.copy())
     copy = np.ascontiguousarray(X.T[pairs.features])
-    columns = active_columns.DenseColumns(copy, s, centre=False, threads=1)
+    columns = active_columns.DenseColumns(copy, s, center=False, threads=1)
     sparse = active_columns.SparseColumns(sp.csc_array(X[:, pairs.features]))
     feature, k = pairs.features[pairs.column], pairs.of_class
     A = np.zeros((40, K, len(flat) + K))  # how the scores move with each coordinate

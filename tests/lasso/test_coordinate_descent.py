@@ -14,7 +14,7 @@ from certus.runtime.pool import blas_limiter
 from certus.solvers.lasso import coordinate_descent as module
 from certus.solvers.lasso import quadratic_model
 from certus.solvers.lasso.coordinate_descent import CoordinateDescent
-from certus.solvers.loop import minimise
+from certus.solvers.loop import minimize
 from tests.lasso.coordinate_cases import problem_of, several_classes, solve, two_classes
 
 
@@ -122,7 +122,7 @@ def test_the_bound_is_never_above_the_optimum(way):
         best = objective(problem_of(X, y, penalty=penalty), *solve(X, y, penalty=penalty)[:2])
         seen = []
         problem = problem_of(X, y, penalty=penalty)
-        minimise(problem, CoordinateDescent(), on_step=lambda step, seen=seen: seen.append(step))
+        minimize(problem, CoordinateDescent(), on_step=lambda step, seen=seen: seen.append(step))
         assert len(seen) > 2
         objectives = [step.objective for step in seen]
         assert max(step.bound for step in seen) <= best * (1 + 1e-12)
@@ -303,6 +303,6 @@ def test_no_kernel_is_asked_for_more_than_people_wait(monkeypatch):
 def test_a_tolerance_of_0_ends_too(way):
     X, y = two_classes()
     for C in (1e-4, 1.0):
-        fit = minimise(problem_of(X, y, C), CoordinateDescent(), tol=0.0, max_iter=100)
+        fit = minimize(problem_of(X, y, C), CoordinateDescent(), tol=0.0, max_iter=100)
         assert fit.n_iter < 30
         assert_optimal(problem_of(X, y, C), fit.w, fit.b)

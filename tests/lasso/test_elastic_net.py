@@ -116,9 +116,9 @@ def test_warnings_point_at_the_line_that_fits(model, warning):
     alias = warning is AliasWarning
     X, y = draw((60, 4) if alias else (60, 900))
     X = np.column_stack([X, X[:, 0]]) if alias else X
-    with pytest.warns(warning) as told:
+    with pytest.warns(warning) as warned:
         model.fit(X, y)
-    assert [w.filename for w in told] == [__file__]
+    assert [w.filename for w in warned] == [__file__]
 
 
 def test_a_warm_start_goes_on_where_the_last_fit_ended():
@@ -251,8 +251,8 @@ def test_the_trace_of_several_targets_is_that_of_their_sum():
     X, Y = draw((60, 900), k=2)
     Y[:, 1] *= 10
     certificate = Lasso(0.5).fit(X, Y).certificate_
-    told = [point.objective for point in certificate.trace]
-    assert len(told) > 2
-    assert np.all(np.diff(told) <= 1e-9 * told[0])
-    assert told[-1] == pytest.approx(certificate.objective)
-    assert [point.iteration for point in certificate.trace] == list(range(1, len(told) + 1))
+    objectives = [point.objective for point in certificate.trace]
+    assert len(objectives) > 2
+    assert np.all(np.diff(objectives) <= 1e-9 * objectives[0])
+    assert objectives[-1] == pytest.approx(certificate.objective)
+    assert [point.iteration for point in certificate.trace] == list(range(1, len(objectives) + 1))

@@ -78,8 +78,8 @@ def test_what_a_path_accepts_for_scikit_learns_sake_changes_nothing():
     ignored = {"precompute": True, "Xy": X.T @ y, "copy_X": False, "verbose": True,
                "check_input": False, "random_state": 0, "selection": "random",
                "do_screening": False}  # fmt: skip
-    plain, told = Lasso.path(X, y, alphas=[0.1]), Lasso.path(X, y, alphas=[0.1], **ignored)
-    np.testing.assert_array_equal(plain[1], told[1])
+    plain, with_ignored = Lasso.path(X, y, alphas=[0.1]), Lasso.path(X, y, alphas=[0.1], **ignored)
+    np.testing.assert_array_equal(plain[1], with_ignored[1])
 
 
 @pytest.mark.parametrize("alphas", [0, -3, [], [-1.0], [[1.0]], ["a"], [np.nan]])
@@ -90,7 +90,7 @@ def test_grids_that_are_none(alphas):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"l1_ratio": 1.5}, r"l1_ratio=1\.5: give a number from 0"),
         ({"l1_ratio": -0.5}, r"l1_ratio=-0\.5: give a number from 0"),
@@ -105,9 +105,9 @@ def test_grids_that_are_none(alphas):
         ({"coef_init": [0, np.inf, 0]}, "coef_init is inf for column 1"),
     ],
 )
-def test_a_path_refuses_what_an_estimator_would(wrong, said):
+def test_a_path_refuses_what_an_estimator_would(wrong, message):
     X, y = draw((20, 3))
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         ElasticNet.path(X, y, **wrong)
 
 

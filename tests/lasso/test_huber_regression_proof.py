@@ -138,7 +138,7 @@ def test_the_null_objective_is_that_of_a_constant_and_its_scale():
         assert found["null_objective"] == pytest.approx(best, rel=1e-3)
 
 
-def test_without_a_penalty_slopes_are_told():
+def test_without_a_penalty_slopes_are_reported():
     X, y = problem(5)
     s = np.ones(len(y))
     theta = None

@@ -226,10 +226,10 @@ def test_what_a_constraint_excludes_is_refused_and_said():
         "box": ([2.0, 0, 0, 0], "outside the box"),
         "simplex": ([1.0, 1.0, 1e-6, 0], "do not sum to 2"),
     }
-    for name, (w, said) in outside.items():
+    for name, (w, message) in outside.items():
         found = checked(Case(X, y, None, SQUARED, PENALTIES[name]), np.array(w), 0.0)
         assert found["residual"] == np.inf
-        assert said in found["infeasible"]
+        assert message in found["infeasible"]
     found = checked(Case(X, y, None, SQUARED, PENALTIES["simplex"]), np.array([3, -1.0, 0, 0]), 0.0)
     assert "below 0" in found["infeasible"]
     how = {"loss": SQUARED, "penalty": NET, "fit_intercept": False}

@@ -151,11 +151,11 @@ class Absolute(Squared):
 
 def test_a_penalty_or_a_loss_of_ones_own_is_not_proven_and_the_reason_is_given():
     X, y, s = drawn(37)
-    for loss, penalty, said in (
+    for loss, penalty, message in (
         ("squared", Sorted(), r"the penalty Sorted\(\) is your own"),
         (Absolute(), L2(1.0), r"the loss Absolute\(\) is your own"),
     ):
-        with pytest.warns(NotCertifiedWarning, match=said):
+        with pytest.warns(NotCertifiedWarning, match=message):
             model = PenalizedRegressor(loss, penalty).fit(X, y, s)
         assert model.certificate_.status == "not proven"
         with pytest.raises(CannotVerifyError, match="is your own"):

@@ -20,9 +20,9 @@ def test_verbose_prints_a_line_for_each_step_of_each_target(k, capsys):
     assert "above the best possible" in lines[-1]
     if k:
         for target, steps in enumerate(model.n_iter_):
-            told = [line for line in lines if f"PenalizedRegressor, target {target}: " in line]
-            assert len(told) == steps + 1
-            assert f"iteration {steps}," in told[-1]
+            of_target = [line for line in lines if f"PenalizedRegressor, target {target}: " in line]
+            assert len(of_target) == steps + 1
+            assert f"iteration {steps}," in of_target[-1]
 
 
 @pytest.mark.parametrize("k", [None, 2])
@@ -31,7 +31,7 @@ def test_callbacks_hear_of_every_step(k):
     recorder = Recorder()
     model = PenalizedRegressor("squared", L1(5.0), "fista").set_callbacks(recorder).fit(X, y)
     steps = int(np.sum(model.n_iter_))
-    assert sum("begin iteration" in told for told in recorder.heard) == steps
+    assert sum("begin iteration" in line for line in recorder.heard) == steps
 
 
 @pytest.mark.parametrize("k", [None, 2])

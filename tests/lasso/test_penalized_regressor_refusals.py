@@ -10,7 +10,7 @@ from tests.lasso.penalized_regressor_cases import drawn
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "message"),
     [
         ({"loss": "hubert"}, r"loss='hubert': give one of 'squared', 'huber'\. Did you mean"),
         ({"loss": Softmax()}, r"takes several scores per row: use PenalizedClassifier"),
@@ -31,20 +31,20 @@ from tests.lasso.penalized_regressor_cases import drawn
         ({"warm_start": 1}, r"warm_start=1: give True or False"),
     ],
 )  # fmt: skip
-def test_mistakes_are_named_with_a_remedy(parameters, said):
+def test_mistakes_are_named_with_a_remedy(parameters, message):
     X, y, _ = drawn(19)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         PenalizedRegressor(**parameters).fit(X, y)
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (lambda: ProximalGradient(accelerated=1), r"accelerated=1: give True or False"),
         (lambda: Subgradient("fixed"), r"step='fixed': give one of 'sqrt', 'polyak'"),
         (lambda: Subgradient(c=0), r"c=0: give a finite number above 0"),
     ],
 )
-def test_mistakes_of_solvers_are_named(make, said):
-    with pytest.raises(ValueError, match=said):
+def test_mistakes_of_solvers_are_named(make, message):
+    with pytest.raises(ValueError, match=message):
         make()

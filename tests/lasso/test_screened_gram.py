@@ -91,10 +91,10 @@ def test_a_column_that_was_missed_is_found(order, weighted, monkeypatch):
     s = s if weighted else None
     regression, _, first = first_fit(X, y, s, 0.5)
     assert first.w[7] == 0
-    look = regression.columns.evaluate(first.w)
+    residuals = regression.columns.evaluate(first.w)
     r = y - X @ first.w - regression.columns.intercept(first.w)
     r *= 1 if s is None else s
-    np.testing.assert_allclose(look.v, X.T @ r / N, atol=1e-10)
+    np.testing.assert_allclose(residuals.v, X.T @ r / N, atol=1e-10)
     (w, b, certificate), full = both(Lasso(0.5), X, y, s, monkeypatch)
     assert w[7] != 0
     np.testing.assert_allclose(w, full.coef_, atol=1e-10)

@@ -312,7 +312,7 @@ def household(seed=0, n=50):
     return frame, rng.normal(size=n) + price
 
 
-def test_aliased_columns_are_told_in_these_words():
+def test_aliased_columns_are_reported_in_these_words():
     X, y = household()
     with pytest.warns(AliasWarning) as caught:
         model = LinearRegression().fit(X, y)
@@ -376,15 +376,15 @@ def test_least_norm_where_units_differ_by_1e9():
     ],
     ids=["constant", "zero", "twice", "negated", "combination", "shifted", "units"],
 )
-def test_how_a_column_repeats_others_is_said(columns, text):
+def test_how_a_column_repeats_others_is_stated(columns, text):
     rng = np.random.default_rng(0)
     a, b, c = rng.integers(-50, 50, size=(3, 40)).astype(float)
     X = np.column_stack(columns(a, b, c))
     with pytest.warns(AliasWarning) as caught:
         model = LinearRegression().fit(X, a + b)
-    said = str(caught[0].message)
-    assert said.startswith(f"1 of {X.shape[1]} columns repeats others: {text}. Predictions are")
-    assert f"Drop column {X.shape[1] - 1} for unique ones." in said
+    warned = str(caught[0].message)
+    assert warned.startswith(f"1 of {X.shape[1]} columns repeats others: {text}. Predictions are")
+    assert f"Drop column {X.shape[1] - 1} for unique ones." in warned
     assert model.certificate_.certified
     np.testing.assert_array_equal(model.aliased_, [X.shape[1] - 1])
 
@@ -458,8 +458,8 @@ def test_solver_says_what_ran(X, parameters, solver):
 def test_the_condition_number_is_that_of_centred_scaled_columns():
     for kappa in (1e1, 1e4, 1e9):
         X = collinear(1, 60, 4, kappa) * [1, 10, 1e5, 1] + 3
-        centred = X - X.mean(axis=0)
-        sigma = np.linalg.svd(centred / np.linalg.norm(centred, axis=0), compute_uv=False)
+        centered = X - X.mean(axis=0)
+        sigma = np.linalg.svd(centered / np.linalg.norm(centered, axis=0), compute_uv=False)
         model = LinearRegression().fit(X, X.sum(axis=1))
         # Cholesky's is an estimate in another norm, within √p or so
         assert 0.2 < model.condition_ / (sigma[0] / sigma[-1]) < 5
@@ -472,8 +472,8 @@ def test_singular_values_are_those_of_the_centred_weighted_rows(n, weighted):
     X = X * [1, 100, 0.01, 1] + 50
     s = weights(1, n) if weighted else np.ones(n)
     model = LinearRegression().fit(X, y, s if weighted else None)
-    centred = np.sqrt(s)[:, None] * (X - s @ X / s.sum())
-    truth = np.linalg.svd(centred, compute_uv=False)
+    centered = np.sqrt(s)[:, None] * (X - s @ X / s.sum())
+    truth = np.linalg.svd(centered, compute_uv=False)
     np.testing.assert_allclose(model.singular_, truth, rtol=1e-9)
 
 
@@ -488,8 +488,8 @@ def test_the_curvature_of_some_rows_is_no_more_than_that_of_all(p, apart):
     data = _Data(Rows(X, y))
     problem = definition.LeastSquaresFit(data, np.zeros((p, 1)), np.zeros(1), 0.0, True, False)
     lam, d = definition.subset_curvature(problem)
-    centred = (X - X.mean(axis=0)) / d
-    least = np.linalg.eigvalsh(centred.T @ centred)[0]
+    centered = (X - X.mean(axis=0)) / d
+    least = np.linalg.eigvalsh(centered.T @ centered)[0]
     assert lam <= max(least, 0.0)  # the least one of a singular matrix is rounding
     assert (lam > 0) == (apart >= 1e-2)
 

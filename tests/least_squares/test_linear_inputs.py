@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 
 import certus
-from certus.data import validation
+from certus.data import memory, validation
 from certus.exceptions import CannotVerifyError
 from certus.linear_model import LinearRegression, Ridge, RidgeCV
 from tests.contract.problems import plain, regression
@@ -249,7 +249,7 @@ def test_missing_values_in_y_are_named(cls):
 
 
 @pytest.mark.parametrize(
-    ("s", "said"),
+    ("s", "message"),
     [
         (np.r_[-1.0, np.ones(59)], "1 weight below 0 (first: row 0, -1)"),
         (np.zeros(60), "all are 0"),
@@ -262,11 +262,11 @@ def test_missing_values_in_y_are_named(cls):
     ids=["negative", "all zero", "NaN", "inf", "too few", "2D", "text"],
 )
 @each_model
-def test_weights_that_are_none_are_refused(cls, s, said):
+def test_weights_that_are_none_are_refused(cls, s, message):
     X, y, _ = regression(1)
     with pytest.raises(ValueError) as caught:
         cls().fit(X, y, sample_weight=s)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @each_model
@@ -277,7 +277,7 @@ def test_a_single_number_as_weight_counts_for_every_row(cls):
 
 
 @each_model
-def test_shapes_that_do_not_fit_are_said(cls):
+def test_shapes_that_do_not_fit_are_stated(cls):
     X, y, _ = regression(1)
     with pytest.raises(ValueError, match="X has 60 rows, y has 59"):
         cls().fit(X, y[:-1])
@@ -325,15 +325,15 @@ def test_text_in_an_array_and_in_y_is_refused(cls):
 
 
 @pytest.mark.parametrize(
-    ("shape", "said"),
+    ("shape", "message"),
     [((6001, 6000), "XᵀX of 6,000 columns"), ((6000, 6001), "XXᵀ of 6,000 rows")],
 )
 @each_model
 def test_a_matrix_that_memory_cannot_hold_is_refused_before_it_is_allocated(
-    cls, shape, said, monkeypatch
+    cls, shape, message, monkeypatch
 ):
     X = np.broadcast_to(np.int8(1), shape)  # one byte
-    monkeypatch.setattr(validation, "available_memory", lambda: 2**29)
+    monkeypatch.setattr(memory, "available_memory", lambda: 2**29)
     monkeypatch.setattr("numpy.dot", None)  # nothing may be multiplied
     tracemalloc.start()
     try:
@@ -342,18 +342,18 @@ def test_a_matrix_that_memory_cannot_hold_is_refused_before_it_is_allocated(
         assert tracemalloc.get_traced_memory()[1] < 2**24
     finally:
         tracemalloc.stop()
-    assert str(caught.value).startswith(f"{said} needs ")
+    assert str(caught.value).startswith(f"{message} needs ")
     assert "GiB are free: select features first" in str(caught.value)
 
 
 def test_memory_that_cannot_be_asked_for_is_not_limited(monkeypatch):
     X, y, _ = regression(1)
-    monkeypatch.setattr(validation, "available_memory", lambda: None)
+    monkeypatch.setattr(memory, "available_memory", lambda: None)
     assert LinearRegression().fit(X, y).certificate_.certified
 
 
 def test_the_memory_of_this_machine_is_known():
-    free = validation.available_memory()
+    free = memory.available_memory()
     assert free is None or 2**20 < free < 2**60
 
 

@@ -80,12 +80,12 @@ OPAQUE = """
 @pytest.mark.exhaustive
 @pytest.mark.skipif(not HAS_OPAQUE, reason="this LLVM has no opaque pointers")
 def test_kernels_run_where_pointers_have_no_types(tmp_path):
-    _, *told = printed(
+    _, *counts = printed(
         OPAQUE + WITH_VECTORS,
         NUMBA_CACHE_DIR=tmp_path,
         LLVMLITE_ENABLE_IR_LAYER_TYPED_POINTERS=0,
     )
-    assert told == ["0", "4", "3"]  # compiled here, and nothing loaded
+    assert counts == ["0", "4", "3"]  # compiled here, and nothing loaded
 
 
 # ------------------------------------------------------------------------------------------ lanes
@@ -112,8 +112,8 @@ def test_both_widths_give_the_sums(lanes, tmp_path):
 
 
 def test_a_width_that_no_kernel_has_is_refused():
-    told = run("import certus.kernels._compile", CERTUS_LANES=16).stderr
-    assert "ValueError: CERTUS_LANES must be 4 or 8, not '16'" in told
+    error = run("import certus.kernels._compile", CERTUS_LANES=16).stderr
+    assert "ValueError: CERTUS_LANES must be 4 or 8, not '16'" in error
 
 
 # ------------------------------------------------------------------------------------------ cache

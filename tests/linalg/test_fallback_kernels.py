@@ -82,12 +82,12 @@ WITHOUT_TWIN = """
 
 
 def test_a_kernel_with_a_twin_warns_once_and_numpy_gives_the_answer(tmp_path):
-    told = " ".join(printed(BROKEN + WITH_TWIN, NUMBA_CACHE_DIR=tmp_path)).split(";", 3)
-    assert told[:2] == ["optimal", "optimal"]
-    assert {"_compiled_pass", "_single_score_sums_compiled"} < set(told[2].split(",")), (
+    parts = " ".join(printed(BROKEN + WITH_TWIN, NUMBA_CACHE_DIR=tmp_path)).split(";", 3)
+    assert parts[:2] == ["optimal", "optimal"]
+    assert {"_compiled_pass", "_single_score_sums_compiled"} < set(parts[2].split(",")), (
         "several kernels failed"
     )
-    warned = told[3]
+    warned = parts[3]
     assert warned.count("RuntimeWarning") == 1
     assert "has no attribute 'load'" in warned
     assert VERSIONS in warned
@@ -97,10 +97,10 @@ def test_a_kernel_with_a_twin_warns_once_and_numpy_gives_the_answer(tmp_path):
 
 
 def test_a_kernel_without_a_twin_names_the_versions(tmp_path):
-    told = " ".join(printed(BROKEN + WITHOUT_TWIN, NUMBA_CACHE_DIR=tmp_path))
-    assert "certus.kernels." in told
-    assert "cannot be compiled" in told
-    assert VERSIONS in told
+    text = " ".join(printed(BROKEN + WITHOUT_TWIN, NUMBA_CACHE_DIR=tmp_path))
+    assert "certus.kernels." in text
+    assert "cannot be compiled" in text
+    assert VERSIONS in text
 
 
 def test_an_error_of_the_compiler_keeps_its_cause(monkeypatch):
@@ -158,9 +158,9 @@ def test_a_compiler_that_cannot_be_imported_counts_as_one_that_fails():
             print(LinearRegression().fit(X, X[:, 0] + X[:, 1] ** 2).certificate_.status)
         print(*(w.message for w in caught))
     """
-    told = " ".join(printed(program))
-    assert told.startswith("optimal Compiled kernels cannot be imported (ModuleNotFoundError")
-    assert told.count("Compiled kernels") == 1
+    text = " ".join(printed(program))
+    assert text.startswith("optimal Compiled kernels cannot be imported (ModuleNotFoundError")
+    assert text.count("Compiled kernels") == 1
 
 
 def test_pyproject_and_the_error_name_the_same_versions():

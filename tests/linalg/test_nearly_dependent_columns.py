@@ -193,11 +193,11 @@ def test_small_penalties_never_hide_an_excess(name, alpha):
     p = X.shape[1]
     # α‖w‖² are p more rows: √α is a float, and its square is α but for its rounding
     alpha = float(np.sqrt(alpha)) ** 2
-    centred = np.vstack([X, np.sqrt(alpha) * np.eye(p)])
+    centered = np.vstack([X, np.sqrt(alpha) * np.eye(p)])
     ones = np.concatenate([np.ones(len(X)), np.zeros(p)])
-    best = least(np.column_stack([centred, ones]), np.append(y, np.zeros(p)), intercept=False)
+    best = least(np.column_stack([centered, ones]), np.append(y, np.zeros(p)), intercept=False)
     w = np.append(model.coef_, model.intercept_)
-    f = value(np.column_stack([centred, ones]), np.append(y, np.zeros(p)), w, 0.0)
+    f = value(np.column_stack([centered, ones]), np.append(y, np.zeros(p)), w, 0.0)
     assert float(f - best) <= found.gap * (1 + 1e-6)
     if found.status == "not proven":
         assert "alpha is too small" in found.explain()

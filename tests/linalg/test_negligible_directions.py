@@ -69,9 +69,9 @@ def test_the_sum_of_two_columns_is_named_by_small_whole_numbers():
     (found,) = negligible_in_span(data_of(X[:, :4]), N, size, 1.0)
     assert np.abs(found.d).tolist() == [1, 1, 1, 0, 0]
     assert 0 < found.largest < 1e-13
-    (told,) = left_out_findings([found], 4)
-    assert told["columns"] == [0, 1, 2]
-    assert told["constant"] == 0
+    (finding,) = left_out_findings([found], 4)
+    assert finding["columns"] == [0, 1, 2]
+    assert finding["constant"] == 0
 
 
 def test_columns_that_repeat_others_exactly_leave_nothing_out():
@@ -125,8 +125,8 @@ def certificate():
 
 
 def leaving_out(certificate, *directions):
-    told = tuple(LeftOutDirection(tuple(j), tuple(c), level) for j, c, level in directions)
-    return replace(certificate, _finding=replace(certificate._finding, left_out=told))
+    findings = tuple(LeftOutDirection(tuple(j), tuple(c), level) for j, c, level in directions)
+    return replace(certificate, _finding=replace(certificate._finding, left_out=findings))
 
 
 SUM = ([0, 1, 2], [-1.0, -1.0, 1.0], 0.0)
@@ -149,7 +149,7 @@ def test_a_claim_that_leaves_nothing_out_reads_as_before(certificate):
 
 
 @pytest.mark.parametrize(
-    ("directions", "said"),
+    ("directions", "text"),
     [
         ([([3], [1.0], -2.5)], "'x' − 2.5"),
         ([([0, 3], [-1.0, -2.0], 0.0)], "'price' + 2 × 'x'"),
@@ -158,8 +158,8 @@ def test_a_claim_that_leaves_nothing_out_reads_as_before(certificate):
         ([([0, 1, 2, 3] * 2, [1.0] * 8, 0.0)], "a combination of 'price', 'tax', 'total', 'x' and"),
     ],
 )
-def test_directions_in_words(certificate, directions, said):
-    assert said in repr(leaving_out(certificate, *directions))
+def test_directions_in_words(certificate, directions, text):
+    assert text in repr(leaving_out(certificate, *directions))
 
 
 def hidden(n=80):

@@ -153,11 +153,11 @@ def loose(wide):
 
 def test_the_first_line_says_that_coefficients_are_known_less_well_than_the_objective(loose):
     assert loose.certified
-    said = "; coefficients known only to ±"
-    assert said in repr(loose)
-    assert said in loose.explain().splitlines()[0]
-    assert said in loose.note()
-    assert said in loose._repr_html_().split("<details>")[0]
+    remark = "; coefficients known only to ±"
+    assert remark in repr(loose)
+    assert remark in loose.explain().splitlines()[0]
+    assert remark in loose.note()
+    assert remark in loose._repr_html_().split("<details>")[0]
 
 
 def test_the_bound_on_coefficients_is_true(wide, loose):

@@ -74,7 +74,7 @@ def test_our_trees_hold_the_digits_of_small_angles(metric, angle, linkage):
     assert columns.tree_.merges[:, 2].max() < 10 * angle**2
 
 
-def test_what_is_taken_for_a_tie_is_said():
+def test_what_is_taken_for_a_tie_is_stated():
     X = nearly_parallel(1e-3)
     message = AgglomerativeClustering(2, metric="cosine", linkage="average").fit(X)
     assert "distances that differ by less than" in message.certificate_.explain()

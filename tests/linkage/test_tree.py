@@ -196,8 +196,8 @@ def linkage_distance(method, D, D2, inside, tree, labels, c):
         return _halved(D, tree, A)
     if method == "median":
         return _halved(D2, tree, A) - _halved_inside(inside, tree, A)
-    to_centre = D2[:, A].mean(axis=1) - inside[np.ix_(A, A)].mean() / 2
-    return to_centre * (2 * len(A) / (len(A) + 1) if method == "ward" else 1)
+    to_center = D2[:, A].mean(axis=1) - inside[np.ix_(A, A)].mean() / 2
+    return to_center * (2 * len(A) / (len(A) + 1) if method == "ward" else 1)
 
 
 def _halved(D, tree, A):

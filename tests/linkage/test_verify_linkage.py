@@ -178,7 +178,7 @@ def test_models_of_certus(method, dtype):
         c = accepted(model, rows)
         assert c.model == "AgglomerativeClustering"
         model.distances_ = model.distances_ * 1.01
-        assert refused(model, rows)[0] == "distances_ is not what tree_ has"
+        assert refused(model, rows)[0] == "distances_ differs from tree_"
 
 
 @pytest.mark.parametrize(

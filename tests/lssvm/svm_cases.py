@@ -10,8 +10,8 @@ def blobs(seed, n=60, p=3, classes=2, shift=2.0, share=0.5):
     y = rng.permutation(
         np.repeat(np.arange(classes), np.diff(np.rint(n * np.cumsum([0, *parts])).astype(int)))
     )
-    centres = shift * rng.normal(size=(classes, p))
-    return rng.normal(size=(n, p)) + centres[y], y
+    centers = shift * rng.normal(size=(classes, p))
+    return rng.normal(size=(n, p)) + centers[y], y
 
 
 def curve(seed, n=60, p=3, noise=0.1):

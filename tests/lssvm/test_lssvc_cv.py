@@ -168,3 +168,11 @@ def test_the_picture_marks_what_was_taken(gammas):
     assert display.ax_.get_xscale() == "log"
     assert f"C = {model.C_:g}" in display.ax_.get_legend().get_texts()[0].get_text()
     plt.close(display.figure_)
+
+
+@pytest.mark.filterwarnings("ignore::certus.exceptions.DegenerateWarning")
+def test_scores_of_singular_systems_are_not_recomputed():
+    rng = np.random.default_rng(2)  # rows for which a matrix of the grid has no inverse in float64
+    X, s = rng.normal(size=(11, 1)) * 1e119, 1e12 * rng.uniform(0.6, 1.9, 11)
+    model = LSSVCCV(Cs=3, gammas=3).fit(X, np.arange(11) % 2, sample_weight=s)
+    assert certus.verify(model, X, np.arange(11) % 2, s).status == model.certificate_.status

@@ -28,7 +28,7 @@ def test_a_column_at_1e9_and_a_linear_kernel_end_in_a_certificate(seed, C):
         assert "by a fit without it" not in model.certificate_.explain()
 
 
-def test_fits_without_a_row_are_told_where_they_can_be():
+def test_fits_without_a_row_are_reported_where_they_can_be():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 2))
     model = LSSVR().fit(X, X[:, 0])

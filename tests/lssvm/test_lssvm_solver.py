@@ -357,7 +357,7 @@ WAYS = {
 def test_a_grid_holds_the_left_out_values_of_every_fit(monkeypatch, way, fit_intercept):
     import importlib
 
-    module = importlib.import_module("certus.solvers.lssvm.grid")
+    module = importlib.import_module("certus.solvers.lssvm.grid_search")
     for name, value in WAYS[way].items():
         monkeypatch.setattr(module, name, value)
     reduced = importlib.import_module("certus.solvers.lssvm.tridiagonal")

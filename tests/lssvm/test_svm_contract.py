@@ -29,7 +29,7 @@ from tests.lssvm.svm_cases import blobs, curve
 
 each_class = pytest.mark.parametrize("cls", KERNEL_MACHINES, ids=lambda cls: cls.__name__)
 EVERY = {"dual_coef_", "intercept_", "gamma_", "objective_", "n_features_in_", "certificate_"}
-OWN_NEIGHBOUR = "density: two copies of a row are each other's nearest neighbour"
+OWN_NEIGHBOR = "density: two copies of a row are each other's nearest neighbour"
 NOT_ITS_ROWS = "it predicts for a kernel of too few columns, which is said before NaN is"
 NO_KERNEL = "it is given a matrix that is not symmetric, which no kernel is"
 
@@ -42,7 +42,7 @@ def data(cls, seed=1, **options):
 def known_to_fail(model):
     """Checks that do not apply, with the reason."""
     if hasattr(model, "n_neighbors"):
-        return {"check_sample_weight_equivalence_on_dense_data": OWN_NEIGHBOUR}
+        return {"check_sample_weight_equivalence_on_dense_data": OWN_NEIGHBOR}
     if model.kernel != "precomputed":
         return {}
     known = {"check_estimators_nan_inf": NOT_ITS_ROWS}

@@ -245,7 +245,7 @@ def test_a_gamma_that_is_far_too_large_or_small_is_warned_of(cls):
         cls(gamma=1e-14).fit(X, y)
 
 
-def test_a_large_C_has_its_condition_stated_and_what_is_lost_is_said():
+def test_a_large_C_has_its_condition_stated_and_what_is_lost_is_stated():
     X, y = blobs(1)
     model = LSSVC(1e6).fit(X, y)
     assert model.certificate_.certified
@@ -299,7 +299,7 @@ def test_a_class_too_small_for_its_own_density_is_named(cls):
     assert cls(density="per_class", n_neighbors=2).fit(X, y).certificate_.certified
 
 
-def test_a_class_that_density_leaves_nothing_of_is_told():
+def test_a_class_that_density_leaves_nothing_of_is_reported():
     X, y = blobs(1, n=30)
     y = np.where(np.arange(30) == 0, "rare", "usual")
     X[0] = 50.0  # the sparsest row of all, and the only one of its class

@@ -235,7 +235,7 @@ def test_other_rows_are_recognised(name):
         certus.verify(model, X)
 
 
-def test_a_function_that_is_not_symmetric_is_told():
+def test_a_function_that_is_not_symmetric_is_reported():
     model, X, y = fitted("function")
     model.kernel = lambda A, B: A @ B.T + 1.0 + 0.01 * A[:, [0]]
     assert "the kernel is not symmetric: rows" in certus.verify(model, X, y).explain()
@@ -342,7 +342,7 @@ def test_rows_of_weight_zero_move_the_numbers_of_scikit_learns_support():
     assert np.abs(off).max() > 0.1  # it answers for other rows than it has learned
     c = certus.verify(model, K, y, s)
     assert c.status == "not optimal"
-    assert "takes the kernels of other rows where rows have weight 0" in c.explain()
+    assert "uses the kernel values of other rows where rows have weight 0" in c.explain()
     assert certus.verify(without, K[9:, 9:], y[9:]).certified
 
 
@@ -355,7 +355,7 @@ def test_a_sigmoid_machine_and_a_changed_support_are_refused_as_optimal():
     c = certus.verify(model, X, y)
     assert "support_vectors_ are not the rows that support_ names" in c.explain()
     model.support_ = model.support_ + 1000
-    with pytest.raises(CannotVerifyError, match="support_ names rows that are not there"):
+    with pytest.raises(CannotVerifyError, match="support_ names rows that do not exist"):
         certus.verify(model, X, y)
 
 

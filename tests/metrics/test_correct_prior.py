@@ -159,8 +159,8 @@ def test_normal_classes_are_corrected_exactly():
 def test_three_classes_by_their_shares():
     rng = np.random.default_rng(0)
     y = rng.choice(["a", "b", "c"], size=6000, p=[0.9, 0.07, 0.03])
-    centres = {"a": (0.0, 0.0), "b": (1.5, 0.0), "c": (0.0, 1.5)}
-    X = rng.normal(size=(6000, 2)) + [centres[label] for label in y]
+    centers = {"a": (0.0, 0.0), "b": (1.5, 0.0), "c": (0.0, 1.5)}
+    X = rng.normal(size=(6000, 2)) + [centers[label] for label in y]
     model = LogisticRegression(class_weight="balanced").fit(X, y)
     shares = {label: np.mean(y == label) for label in "abc"}
     honest = correct_prior(model, shares)

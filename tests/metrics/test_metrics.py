@@ -206,7 +206,7 @@ def test_rows_of_one_class_have_no_uncertainty():
     assert result.brier == pytest.approx(0.14 / 3)
 
 
-def test_the_decomposition_is_told_and_tabulated():
+def test_the_decomposition_is_reported_and_tabulated():
     result = brier_decomposition(["n", "y", "n", "y"], [0.0, 1.0, 0.5, 0.5], pos_label="y")
     assert repr(result) == (
         "BrierResult(0.125 = reliability 0 − resolution 0.125 + uncertainty 0.25 + remainder 0)"

@@ -455,7 +455,7 @@ def test_probabilities_of_another_population_are_doubted():
     assert not any("correct_prior" in note for note in imbalance_report(y, p, n_resamples=5).notes)
 
 
-def test_few_rows_of_a_class_are_said():
+def test_few_rows_of_a_class_are_stated():
     y, p = probable(7, 60, shift=-3.5)
     assert y.sum() < 15
     report = imbalance_report(y, p, 0.1, n_resamples=20)

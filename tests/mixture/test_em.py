@@ -112,7 +112,7 @@ def test_a_parametrization_starts_at_its_theta(name):
 def test_the_maximiser_has_no_slope_left(name):
     """The gradient of Σ s r log πp + log prior is 0, with the r of the statistics."""
     family, theta = FAMILIES[name]
-    best = family.maximise(family.evaluate(theta).statistics, theta)
+    best = family.maximize(family.evaluate(theta).statistics, theta)
     parametrization = family.parametrization(best)
     slope = parametrization.slope(parametrization.start, best, family.evaluate(theta).statistics)
     assert np.abs(slope).max() <= 1e-9 * family.mass
@@ -276,17 +276,17 @@ def test_bic_counts_free_numbers(which):
 
 
 @pytest.mark.parametrize(
-    ("which", "value", "said"),
+    ("which", "value", "message"),
     [
         (0, 2.0, r"column 1 of X holds 2 \(row 3\): BernoulliMixture needs numbers from 0 to 1"),
         (1, -1.0, r"Negative values in data: column 1 of X holds -1 \(row 3\)"),
         (2, np.nan, r"column 1 of X has 1 missing value \(NaN; row 3\)"),
     ],
 )
-def test_what_cannot_be_counted_is_named(which, value, said):
+def test_what_cannot_be_counted_is_named(which, value, message):
     X = counts()[which]
     X[3, 1] = value
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         CLASSES[which](2).fit(X)
 
 

@@ -170,15 +170,15 @@ def test_the_module_is_reached_from_the_root():
 
 def test_steps_are_printed_where_asked_for(capsys):
     GaussianMixture(2, verbose=1, verbose_interval=1, n_init=2, random_state=0).fit(blobs(1))
-    said = capsys.readouterr().out
-    assert "GaussianMixture: start 2 of 2, iteration 0, objective " in said
+    printed = capsys.readouterr().out
+    assert "GaussianMixture: start 2 of 2, iteration 0, objective " in printed
 
 
 # --- bad input ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("how", "message"),
     [
         ({"n_components": 0}, "n_components=0"),
         ({"covariance_type": "fulll"}, "Did you mean 'full'"),
@@ -193,8 +193,8 @@ def test_steps_are_printed_where_asked_for(capsys):
         ({"precisions_init": -np.ones((1, 3, 3))}, "positive-definite"),
     ],
 )
-def test_parameters_are_checked(how, said):
-    with pytest.raises(ValueError, match=said):
+def test_parameters_are_checked(how, message):
+    with pytest.raises(ValueError, match=message):
         GaussianMixture(**how).fit(blobs(1))
 
 
@@ -266,7 +266,7 @@ def test_fewer_rows_than_columns_are_held_and_said():
     assert np.isfinite(model.score(X))
 
 
-def test_too_few_steps_are_said():
+def test_too_few_steps_are_stated():
     with pytest.warns(NotCertifiedWarning, match="max_iter=1"):
         model = GaussianMixture(3, max_iter=1, random_state=0).fit(blobs(1, apart=1.0))
     assert not model.converged_

@@ -135,7 +135,7 @@ def test_steps_in_the_wrong_order_lower_the_likelihood():
         before = log_likelihood(X, pi, theta)
         new = responsibilities(X, pi, theta)
         sums = theta.moments(X, old)
-        pi, theta, old = sums.n / sums.n.sum(), theta.maximised(sums, prior), new
+        pi, theta, old = sums.n / sums.n.sum(), theta.maximized(sums, prior), new
         fell |= log_likelihood(X, pi, theta) < before - 1e-6
     assert fell
 
@@ -333,16 +333,16 @@ def test_of_a_stopped_fit_the_gain_is_known_from_below(shape, missing, epsilon, 
 
 
 @each_shape
-def test_what_is_said_besides_is_held_against_the_parameters(shape):
+def test_what_is_stated_besides_is_held_against_the_parameters(shape):
     X = drawn(16)
     pi, theta, _ = fitted(X, 2, shape)
     mean = check(X, pi, theta)["objective"] / 200
     plain, root = precisions(theta)
-    said = {
+    stated = {
         "shares": 1.0, "lower_bound": mean, "trace": [mean - 1, mean], "restarts": [mean, mean - 1],
         "precisions": plain, "precisions_cholesky": root,
     }  # fmt: skip
-    found = check(X, pi, theta, claims=said)
+    found = check(X, pi, theta, claims=stated)
     assert not found["wrong"]
     assert found["restarts"] == (1, 2, pytest.approx(1))
     edits = {
@@ -355,7 +355,7 @@ def test_what_is_said_besides_is_held_against_the_parameters(shape):
         "precisions_cholesky": (1.0001 * root, "precisions_cholesky_"),
     }
     for name, (value, words) in edits.items():
-        (wrong,) = check(X, pi, theta, claims={**said, name: value})["wrong"]
+        (wrong,) = check(X, pi, theta, claims={**stated, name: value})["wrong"]
         assert wrong.startswith(words)
 
 
@@ -369,8 +369,8 @@ def test_parameters_that_define_no_density_are_named():
     assert check(X, pi, theta)["wrong"] == ["covariances_ of component 0 is not positive definite"]
     pi, theta = start(X, 2)
     assert check(X, [1.2, -0.2], theta)["wrong"] == ["weights_ are not mixing weights: [1.2, -0.2]"]
-    (said,) = check(X, pi, theta, constant=[1])["wrong"]
-    assert said == "column 1 was left out as constant, but it is not constant"
+    (message,) = check(X, pi, theta, constant=[1])["wrong"]
+    assert message == "column 1 was left out as constant, but it is not constant"
 
 
 @each_shape
@@ -419,8 +419,8 @@ def test_columns_that_repeat_others_leave_no_spread_in_a_direction():
     pi, theta, _ = fitted(X, 2)
     assert [one["whole"] for one in check(X, pi, theta)["degenerate"]] == [False, False]
     pi, theta, _ = fitted(X, 2, "tied")
-    (said,) = check(X, pi, theta)["degenerate"]
-    assert said == {"component": None, "whole": False, "rows": 0, "row": None}
+    (collapse,) = check(X, pi, theta)["degenerate"]
+    assert collapse == {"component": None, "whole": False, "rows": 0, "row": None}
     pi, theta, _ = fitted(X, 2, "diag")
     assert check(X, pi, theta)["degenerate"] is None
 
@@ -531,5 +531,5 @@ def test_the_step_of_counts_is_the_top_of_free_energy(kind):
 
 def test_values_that_are_no_parameters_are_named():
     X = counted("bernoulli")
-    said = mixture.check(data(X), "bernoulli", [1.0], {"values": [[0.1, 0.2, 1.5, 0.3, 0.4]]})
-    assert said["wrong"] == ["component 0 has 1.5 for column 2"]
+    found = mixture.check(data(X), "bernoulli", [1.0], {"values": [[0.1, 0.2, 1.5, 0.3, 0.4]]})
+    assert found["wrong"] == ["component 0 has 1.5 for column 2"]

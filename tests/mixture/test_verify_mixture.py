@@ -48,7 +48,7 @@ def test_a_finished_fit_is_a_local_optimum(shape, kind):
     model = fitted(given, covariance_type=shape, tol=1e-9 if kind is float else 1e-7)
     c = certus.verify(model, given, tol=1e-6 if kind is float else 1e-5)
     assert (c.status, c.kind, c.certified) == ("local optimum", "local", True), c.explain()
-    assert (c.bound, c.gap, c.maximised) == (None, np.inf, True)
+    assert (c.bound, c.gap, c.maximized) == (None, np.inf, True)
     pi, means, C = (
         np.asarray(a, dtype=float) for a in (model.weights_, model.means_, model.covariances_)
     )
@@ -123,7 +123,7 @@ def test_what_was_edited_is_found():
     for name, words in edits.items():
         model = fitted()
         setattr(model, name, 1.01 * getattr(model, name))
-        assert any(re.search(words, said) for said in refused(model)), name
+        assert any(re.search(words, reason) for reason in refused(model)), name
     model = fitted()
     model.covariances_ = -model.covariances_
     assert refused(model) == ["covariances_ of component 0 is not positive definite"]
@@ -164,7 +164,7 @@ def test_a_model_is_found_in_a_pipeline_and_knows_frames():
     assert certus.verify(fitted(frame), frame).certified
 
 
-def test_starts_are_told_where_they_are_known():
+def test_starts_are_reported_where_they_are_known():
     assert repr(certus.verify(fitted(), X)).endswith("; no useful bound; one start)")
     c = certus.verify(fitted(n_init=3), X)
     assert c._finding.restarts is None
@@ -195,7 +195,7 @@ def test_the_words_of_a_local_optimum():
     )
     text = c.explain()
     assert text.startswith("[OK] LOCAL OPTIMUM   GaussianMixture, 300 rows × 3 columns\nMaximised")
-    for said in (
+    for line in (
         "Σ log Σₖ πₖ N(xᵢ; μₖ, Cₖ) − ½ε Σₖ (log|Cₖ| + tr(DCₖ⁻¹))",
         "ε = 1e-06 rows that vary as the columns do",
         "condition numbers up to ",
@@ -204,15 +204,15 @@ def test_the_words_of_a_local_optimum():
         "certus.proofs.mixture.mixture, from the data",
         "that no other parameters are likelier",
     ):
-        assert said in text
+        assert line in text
     assert re.search(r"One more step  would raise it by (nothing|at most \de-\d+ a row) \(", text)
     assert "9 of 10 restarts agree" in c.note()
     html = c._repr_html_()
     assert "◐ Local optimum" in html
     assert "maximised" in html
-    for said in (repr(c), text, c.note(), html):
-        assert "ertified" not in said
-        assert not re.search(r"\boptimal\b", said)
+    for shown in (repr(c), text, c.note(), html):
+        assert "ertified" not in shown
+        assert not re.search(r"\boptimal\b", shown)
     model.restarts_ = model.restarts_[:9]
     assert "all 9 ended here" in certus.verify(model, X).explain()
     tied = certus.verify(GaussianMixture(3, "tied").fit(X), X)

@@ -242,6 +242,27 @@ CHANGES = {
         lambda d: d.update(model={"$object": ["certus.losses.Squared", {}]}),
         "its model is not an estimator",
     ),
+    "a summary that is none": (lambda d: d.update(summary=[]), "its summary is not an object"),
+    "a summary without a model": (
+        lambda d: d["summary"].pop("model"),
+        "its summary has the model None",
+    ),
+    "a table of another shape": (
+        lambda d: d.update(table={"columns": 5, "used": []}),
+        "its table has the columns 5",
+    ),
+    "a column whose name is a list": (
+        lambda d: d.update(table={"columns": [{"name": [], "role": "x"}], "used": []}),
+        "its column of the table has the name",
+    ),
+    "a header that is text": (
+        lambda d: d.update(table={"columns": [], "used": [], "reading": {"header": "yes"}}),
+        "has the header 'yes'",
+    ),
+    "text that is padded to gigabytes": (
+        lambda d: d.update(model={"$text": ["U1048576", [1000], ["a"] * 1000]}),
+        "far more memory than it has bytes, for padded text",
+    ),
     "no self-test": (lambda d: d.update(self_test=[]), "its self-test is not one"),
 }
 
@@ -251,6 +272,18 @@ def test_a_changed_document_is_refused_with_the_reason(name, tmp_path):
     change, reason = CHANGES[name]
     with pytest.raises(ModelFileError, match=reason):
         certus.load(saved(tmp_path, change))
+
+
+def test_an_array_is_not_copied_without_end(tmp_path):
+    copies = {"model": [{"$array": "large"}] * 200}
+    large = {"large": np.zeros(1 << 20)}  # 8 MB
+    with pytest.raises(ModelFileError, match=r"far more memory .* for copies of arrays"):
+        certus.load(saved(tmp_path, lambda d: d.update(copies), large))
+
+
+def test_a_refusal_names_the_file(tmp_path):
+    with pytest.raises(ModelFileError, match=r"^changed\.certus is refused: "):
+        certus.load(saved(tmp_path, lambda d: d.update(model=[])))
 
 
 def test_an_unchanged_document_is_read(tmp_path):

@@ -80,7 +80,7 @@ def test_noise_and_one_blob_have_no_structure(case, seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", NOTHING)
-def test_structure_in_noise_is_found_as_seldom_as_is_said(case):
+def test_structure_in_noise_is_found_as_seldom_as_is_stated(case):
     """Each method alone may report structure in one of 21 data sets; a verdict needs two."""
     result = [
         choose_n_clusters(
@@ -269,7 +269,7 @@ def test_float32_and_whole_numbers_are_taken():
     )
 
 
-def test_of_many_rows_a_sample_is_clustered_and_that_is_said():
+def test_of_many_rows_a_sample_is_clustered_and_that_is_stated():
     X = blobs(7, THREE, n=400)
     choice = choose_n_clusters(X, [1, 2, 3, 4], max_rows=80, random_state=0, **QUICK)
     assert (choice.n, choice.n_clusters) == (80, 3)
@@ -354,12 +354,12 @@ VERDICTS = [  # what silhouette, gap and stability say ("": not requested), k, t
 @pytest.mark.parametrize(("silhouette", "gap", "stable", "k", "words"), VERDICTS)
 def test_the_verdict_is_what_most_say_and_names_who_differs(silhouette, gap, stable, k, words):
     each = {"silhouette": silhouette, "gap": gap, "stability": stable}
-    says = {
+    answers = {
         name: _n_clusters_verdict.MethodAnswer(message, "it knows why")
         for name, message in each.items()
         if message != ""
     }
-    assert _n_clusters_verdict.verdict(says) == (k, words)
+    assert _n_clusters_verdict.verdict(answers) == (k, words)
 
 
 def test_a_silhouette_within_what_noise_reaches_is_none():
@@ -450,7 +450,7 @@ def test_only_the_methods_that_are_asked_for_are_measured(monkeypatch):
     assert "1 is not among ks, so that the gap statistic could not prefer it." in choice.notes
 
 
-def test_columns_of_very_different_spread_are_told():
+def test_columns_of_very_different_spread_are_reported():
     X = blobs(0, THREE, n=45) * [1.0, 1e4]
     notes = choose_n_clusters(X, [1, 2], random_state=0, **SMALL).notes
     assert notes[0].startswith("Spreads of the columns differ by a factor of 1e4")
@@ -483,7 +483,7 @@ def test_the_picture_shows_the_numbers(iris):
     plt.close("all")
 
 
-def test_nothing_at_all_is_said_and_drawn_too():
+def test_nothing_at_all_is_stated_and_drawn_too():
     pytest.importorskip("matplotlib").use("Agg")
     import matplotlib.pyplot as plt
 
@@ -552,7 +552,7 @@ def test_frames_are_taken():
         choose_n_clusters(frame, **SMALL)
 
 
-def test_progress_is_told_and_ctrl_c_says_how_far_it_came():
+def test_progress_is_reported_and_ctrl_c_says_how_far_it_came():
     reported = []
     choose_n_clusters(X0, [1, 2], on_progress=lambda *at: reported.append(at), **SMALL)
     assert reported == [(i, 8) for i in range(1, 9)]

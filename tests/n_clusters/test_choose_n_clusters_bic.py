@@ -126,7 +126,7 @@ def test_noise_and_one_blob_are_one_component(case):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", NOTHING)
-def test_structure_in_noise_is_found_as_seldom_as_is_said(case):
+def test_structure_in_noise_is_found_as_seldom_as_is_stated(case):
     """One of 10 by chance; 5 or more of 8 have probability 4e-4."""
     result = [
         choose_n_clusters(
@@ -181,11 +181,11 @@ VERDICTS = [  # what silhouette, gap, stability and bic say, k, the words
 @pytest.mark.parametrize(("silhouette", "gap", "stable", "bic", "k", "words"), VERDICTS)
 def test_of_four_methods_three_must_see_structure(silhouette, gap, stable, bic, k, words):
     each = {"silhouette": silhouette, "gap": gap, "stability": stable, "bic": bic}
-    says = {
+    answers = {
         name: _n_clusters_verdict.MethodAnswer(message, "it knows why")
         for name, message in each.items()
     }
-    assert _n_clusters_verdict.verdict(says) == (k, words)
+    assert _n_clusters_verdict.verdict(answers) == (k, words)
 
 
 # --- together with the other methods --------------------------------------------------------------
@@ -250,7 +250,7 @@ def test_same_bits_on_any_number_of_threads():
     np.testing.assert_array_equal(one.noise["bic_gain"], other.noise["bic_gain"])
 
 
-def test_k_without_a_bic_are_told_and_warnings_are_not():
+def test_k_without_a_bic_are_reported_and_warnings_are_not():
     points = np.repeat([[0.0, 0.0], [5.0, 1.0], [1.0, 7.0]], 10, axis=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -268,6 +268,6 @@ def test_very_few_rows_have_an_answer(n):
     assert np.isnan(choice.bic[-1])
 
 
-def test_a_slip_in_its_name_is_told():
+def test_a_slip_in_its_name_is_reported():
     with pytest.raises(ValueError, match="Did you mean 'bic'"):
         choose_n_clusters(blobs(0), [1, 2], methods=["bci"])

@@ -29,9 +29,9 @@ def pair(metric, x, y, W):
 
 def chances(X, W, sigma, metric, new=None):
     """p (rows, n); new None: of the rows themselves, each without itself."""
-    asked = X if new is None else new
-    p = np.zeros((len(asked), len(X)))
-    for i, x in enumerate(asked):
+    queries = X if new is None else new
+    p = np.zeros((len(queries), len(X)))
+    for i, x in enumerate(queries):
         D = np.array([pair(metric, x, other, W) for other in X])
         if new is None:
             D[i] = np.inf

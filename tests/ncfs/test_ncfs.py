@@ -199,8 +199,8 @@ def test_probabilities_are_those_of_loops(metric, dtype):
     X, y = signal(5, n=40)
     new = np.random.default_rng(0).normal(size=(17, 5)).astype(dtype)
     model = NCFSClassifier(0.1, metric=metric, sigma=1.3).fit(X.astype(dtype), y)
-    Z, asked = ((rows - model.shift_) / model.scale_ for rows in (X, new))
-    P = chances(Z, model.weights_, 1.3, metric, asked) @ np.eye(3)[y]
+    Z, queries = ((rows - model.shift_) / model.scale_ for rows in (X, new))
+    P = chances(Z, model.weights_, 1.3, metric, queries) @ np.eye(3)[y]
     rtol = 1e-10 if dtype == np.float64 else 1e-4
     np.testing.assert_allclose(model.predict_proba(new), P, atol=rtol)
     np.testing.assert_array_equal(model.predict(new), P.argmax(axis=1))
@@ -214,8 +214,8 @@ def test_the_left_out_score_is_that_of_loops(metric, loss):
     s = weights(2, len(X))
     model = NCFSClassifier(0.5, metric=metric, loss=loss).fit(X, y, s)
     P = chances(minmax(X), model.weights_, 1.0, metric) @ np.eye(3)[y]
-    said = P.argmax(axis=1) if loss is None else (P @ loss).argmin(axis=1)
-    assert model.loo_score_ == pytest.approx((s * (said == y)).sum() / s.sum())
+    predicted = P.argmax(axis=1) if loss is None else (P @ loss).argmin(axis=1)
+    assert model.loo_score_ == pytest.approx((s * (predicted == y)).sum() / s.sum())
     assert 0.3 < model.loo_score_ < 1
 
 
@@ -296,8 +296,10 @@ def test_of_equal_weights_the_first_column_is_selected():
 
 
 def test_more_columns_than_have_weight_are_not_made_up():
-    said = r"n_features_to_select asks for 3 columns, but only 2 have a weight above 0 and are sel"
-    with pytest.warns(DegenerateWarning, match=said):
+    message = (
+        r"n_features_to_select asks for 3 columns, but only 2 have a weight above 0 and are sel"
+    )
+    with pytest.warns(DegenerateWarning, match=message):
         model = NCFSClassifier(n_features_to_select=3).fit(*IRIS)
     assert model.support_.sum() == 2
 
@@ -360,8 +362,10 @@ def test_a_start_from_one_weight_says_nothing_of_patterns():
 
 def test_weight_that_gathers_in_one_column_is_no_pattern():
     X, y = signal(1, n=40)
-    said = r"F has no maximum with metric='phi_s' here: it rises while all weight moves to column"
-    with pytest.warns(NotCertifiedWarning, match=said) as caught:
+    message = (
+        r"F has no maximum with metric='phi_s' here: it rises while all weight moves to column"
+    )
+    with pytest.warns(NotCertifiedWarning, match=message) as caught:
         model = NCFSClassifier(metric="phi_s").fit(X, y)
     assert len(caught) == 1
     assert model.weights_.max() > 5 * (1 - 1e-6)
@@ -419,8 +423,8 @@ def test_callbacks_hear_of_every_step(dtype):
     X, y = WINE
     recorder = Recorder()
     model = NCFSClassifier().set_callbacks(recorder).fit(X.astype(dtype), y)
-    told = [what for what in recorder.heard if what.startswith("end iteration")]
-    assert len(told) == model.n_iter_
+    ends = [what for what in recorder.heard if what.startswith("end iteration")]
+    assert len(ends) == model.n_iter_
     assert recorder.given[0][3] == 1000
     first = recorder.models[0]  # a model after one step
     assert first.n_iter_ == 1

@@ -158,9 +158,9 @@ def test_a_fit_changes_neither_parameters_nor_data(cls):
         assert repr(model.get_params()) == before[0]
         for now, then in zip((X, y, s), before[1:], strict=True):
             np.testing.assert_array_equal(now, then)
-        said = model.predict(X)
+        predicted = model.predict(X)
         X[:], y[:] = 0.0, y[0]  # what was fitted is the model's own
-        np.testing.assert_array_equal(model.predict(before[1]), said)
+        np.testing.assert_array_equal(model.predict(before[1]), predicted)
         X[:], y[:] = before[1], before[2]
 
 

@@ -427,7 +427,7 @@ def test_alphas_may_rise_or_fall():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "message"),
     [
         ({"alphas": [1.0, 0.0]}, r"alphas holds 0.0: λ must be a finite number above 0"),
         ({"alphas": [1.0, -2.0]}, r"alphas holds -2.0: λ must be"),
@@ -451,8 +451,8 @@ def test_alphas_may_rise_or_fall():
     ],
     ids=str,
 )
-def test_what_cannot_be_is_refused(parameters, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_cannot_be_is_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
         small(**parameters).fit(*clear(1))
 
 

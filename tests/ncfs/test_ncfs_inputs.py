@@ -91,8 +91,8 @@ def test_a_column_that_never_changes_weighs_nothing(metric, alpha, scale):
 
 def test_columns_that_never_change_at_all_say_nothing():
     _, y = signal(4)
-    said = "All weights are 0, so no column is selected: none makes nearby rows agree better"
-    with pytest.warns(DegenerateWarning, match=said):
+    message = "All weights are 0, so no column is selected: none makes nearby rows agree better"
+    with pytest.warns(DegenerateWarning, match=message):
         model = NCFSClassifier().fit(np.ones((60, 3)), y)
     assert model.weights_.tolist() == [0, 0, 0]
     assert model.certificate_.certified
@@ -103,8 +103,8 @@ def test_a_class_of_one_row_is_named():
     X, y = signal(5)
     names = np.array(["a", "b", "c", "rare"], dtype=object)
     y[7] = 3
-    said = r"Class 'rare' \(row 7\) has one row: it has no neighbour of its class, so it counts"
-    with pytest.warns(DegenerateWarning, match=said) as caught:
+    message = r"Class 'rare' \(row 7\) has one row: it has no neighbour of its class, so it counts"
+    with pytest.warns(DegenerateWarning, match=message) as caught:
         model = NCFSClassifier().fit(X, names[y])
     assert [w.filename for w in caught] == [__file__]
     assert model.certificate_.certified
@@ -161,10 +161,10 @@ def test_one_class_is_refused():
 def test_patterns_need_two_columns_that_vary(P):
     X, y = signal(8, P=P, informative=1)
     X = np.where(np.arange(P) == 0, X, 1.0)
-    said = (
+    message = (
         "metric='phi_s' compares patterns of at least two columns, and X has 1 column that varies"
     )
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         NCFSClassifier(metric="phi_s").fit(X, y)
 
 
@@ -356,8 +356,10 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(cls):
 
 def test_a_threshold_above_all_weights_selects_nothing_and_says_so():
     X, y = signal(19)
-    said = r"No column is selected: the largest weight is [\d.]+, below threshold=1000.0. Lower the"
-    with pytest.warns(DegenerateWarning, match=said):
+    message = (
+        r"No column is selected: the largest weight is [\d.]+, below threshold=1000.0. Lower the"
+    )
+    with pytest.warns(DegenerateWarning, match=message):
         model = NCFSClassifier(threshold=1000.0).fit(X, y)
     assert not model.support_.any()
     assert model.weights_.any()

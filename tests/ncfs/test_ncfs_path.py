@@ -45,12 +45,12 @@ SETS = {
 each_set = pytest.mark.parametrize("data", SETS.values(), ids=SETS)
 
 
-def solver(problem, told=None):
+def solver(problem, starts=None):
     def solve(alpha, W):
         at = copy(problem)
         at.alpha = alpha
-        if told is not None:
-            told.append((alpha, W.copy()))
+        if starts is not None:
+            starts.append((alpha, W.copy()))
         return lbfgs(at, W, tol=1e-3)
 
     return solve
@@ -100,13 +100,13 @@ def test_fits_are_local_optima_of_their_own_alpha(data):
 
 
 def test_a_path_never_begins_at_zero():
-    problem, told = problem_of(*noise()), []
+    problem, starts = problem_of(*noise()), []
     top = largest_alpha(problem)
     alphas = [4 * top, 2 * top, top, top / 2]
-    two_way_path(solver(problem, told), np.ones(40), alphas)
-    assert len(told) == 8
-    assert [alpha for alpha, _ in told] == [*alphas[::-1], *alphas]
-    assert all(W.any() for _, W in told)
+    two_way_path(solver(problem, starts), np.ones(40), alphas)
+    assert len(starts) == 8
+    assert [alpha for alpha, _ in starts] == [*alphas[::-1], *alphas]
+    assert all(W.any() for _, W in starts)
 
 
 @pytest.mark.costly
@@ -148,10 +148,10 @@ def test_a_fit_that_was_explored_is_taken_where_it_is_better():
 
 
 def test_one_way_goes_from_the_weakest_and_answers_in_the_order_asked():
-    problem, told = problem_of(*SETS["iris"]), []
-    fits = ascending_path(solver(problem, told), np.ones(4), [10.0, 1.0, 0.1])
-    assert [alpha for alpha, _ in told] == [0.1, 1.0, 10.0]
-    np.testing.assert_array_equal(told[1][1], fits[2].W)
+    problem, starts = problem_of(*SETS["iris"]), []
+    fits = ascending_path(solver(problem, starts), np.ones(4), [10.0, 1.0, 0.1])
+    assert [alpha for alpha, _ in starts] == [0.1, 1.0, 10.0]
+    np.testing.assert_array_equal(starts[1][1], fits[2].W)
     assert [np.count_nonzero(fit.W) for fit in fits] == [1, 2, 3]
 
 

@@ -390,7 +390,7 @@ def test_a_column_that_is_barely_worth_its_weight_is_found_by_rough_sums(monkeyp
         requested.clear()
         alpha = g.max() / (1 + below)
         found = _sums.slopes(
-            data(X, codes), _neighbours(X, codes, W), alpha, _sums.GainSums(120, 120, 0), alpha
+            data(X, codes), _neighbors(X, codes, W), alpha, _sums.GainSums(120, 120, 0), alpha
         )
         value, violated, _ = found
         assert requested == [1, 1]  # the one with weight; the one that float32 leaves undecided
@@ -401,12 +401,12 @@ def test_a_column_that_is_barely_worth_its_weight_is_found_by_rough_sums(monkeyp
     assert (violated[far] == 0).all()
 
 
-def _neighbours(X, codes, W):
+def _neighbors(X, codes, W):
     rows = ncfs.ScaledRows.of(data(X, codes), None, None)
     G = _sums.ClassGains(codes, np.eye(2))
-    neighbours = _sums.SoftNeighbours(rows, W, np.ones(len(X)), G, 1.0, "manhattan")
-    neighbours.evaluate(data(X, codes))
-    return neighbours
+    neighbors = _sums.SoftNeighbors(rows, W, np.ones(len(X)), G, 1.0, "manhattan")
+    neighbors.evaluate(data(X, codes))
+    return neighbors
 
 
 def test_rough_sums_lose_no_more_than_is_allowed_for(monkeypatch):
@@ -478,10 +478,10 @@ def test_a_root_has_a_kink_that_a_column_without_weight_can_use():
 def test_patterns_need_two_columns_and_a_sum():
     X, codes, s, W = case(0)
     assert not check(X, codes, W, metric="phi_s", s=s)["wrong"]
-    (said,) = check(X, codes, 2 * W, metric="phi_s", s=s)["wrong"]
-    assert said == "the weights sum to 10, not to 5"
-    said = check(X, codes, [5.0, 0, 0, 0, 0], metric="phi_s", s=s)["wrong"]
-    assert "fewer than two columns" in said[0]
+    (message,) = check(X, codes, 2 * W, metric="phi_s", s=s)["wrong"]
+    assert message == "the weights sum to 10, not to 5"
+    message = check(X, codes, [5.0, 0, 0, 0, 0], metric="phi_s", s=s)["wrong"]
+    assert "fewer than two columns" in message[0]
 
 
 def test_rows_that_cannot_be_compared_are_infinitely_far():
@@ -504,7 +504,7 @@ def test_without_a_penalty_slopes_are_measured_by_the_largest_there_can_be(metri
     R = np.ptp(X, axis=0).max()
     size = {"manhattan": R, "sqeuclidean": R**2, "euclidean": R / 2, "phi_s": 1 / 5}[metric]
     assert found["unit"] == pytest.approx(s.sum() / (2 * 0.5) * size)
-    assert not found["penalised"]
+    assert not found["penalized"]
     twice = check(X, codes, W, 0.5, 0.0, metric, 2 * s)
     assert twice["residual"] == pytest.approx(found["residual"])  # of shares, not of sums
 
@@ -520,10 +520,10 @@ def test_columns_that_never_change_have_no_part():
         found = check(wide, codes, W_wide, 1.0, 0.3, metric, s)
         assert found["objective"] == pytest.approx(plain["objective"])
         assert (found["constant"], plain["constant"]) == (1, 0)
-    (said,) = check(wide, codes, np.append(0.5, W), 1.0, 0.3, s=s)["wrong"]
-    assert said == "column 0 is constant, but has weight 0.5"
-    (said,) = check(X, codes, -W, 1.0, 0.3, s=s)["wrong"][:1]
-    assert "below 0" in said
+    (message,) = check(wide, codes, np.append(0.5, W), 1.0, 0.3, s=s)["wrong"]
+    assert message == "column 0 is constant, but has weight 0.5"
+    (message,) = check(X, codes, -W, 1.0, 0.3, s=s)["wrong"][:1]
+    assert "below 0" in message
 
 
 # --- what else is said ----------------------------------------------------------------------------
@@ -534,9 +534,9 @@ def test_the_score_is_that_of_rows_that_are_left_out():
     gains = np.array([[1.0, 0.2, 0], [0, 1, 0.5], [-3, 0, 1]])
     p = probabilities(X, W)
     for G in (np.eye(3), gains):
-        said = (p @ np.eye(3)[codes] @ G).argmax(axis=1)
+        predicted = (p @ np.eye(3)[codes] @ G).argmax(axis=1)
         score = check(X, codes, W, s=s, gains=G)["score"]
-        assert score.value == pytest.approx(np.average(said == codes, weights=s))
+        assert score.value == pytest.approx(np.average(predicted == codes, weights=s))
         assert score.kind == "accuracy"
     y = np.random.default_rng(0).normal(size=40) + 1e6
     score = check(X, y, W, s=s, loss="absolute")["score"]
@@ -571,7 +571,7 @@ def claims_of(X, y, W, scaling, **how):
 
 
 @pytest.mark.parametrize("scaling", ["minmax", "standard", None])
-def test_every_claim_that_is_off_is_told(scaling):
+def test_every_claim_that_is_off_is_reported(scaling):
     X, codes, _, W = case(9, zeros=True)
     claims, how = claims_of(X, codes, W, scaling)
 
@@ -580,27 +580,27 @@ def test_every_claim_that_is_off_is_told(scaling):
 
     assert not wrong(claims)
     for name in ("objective", "loo_score"):
-        (said,) = wrong({**claims, name: claims[name] * 1.01})
-        assert said.startswith(f"{name}_ is ")
+        (message,) = wrong({**claims, name: claims[name] * 1.01})
+        assert message.startswith(f"{name}_ is ")
     moved = how["shift"] + 0.01
-    told = wrong(claims, shift=moved)
-    assert told[0].startswith("shift_ of column 0 is ")
-    assert any("in the rows stored for prediction" in said for said in told)
-    told = wrong(claims, scale=how["scale"] * 1.01)
-    assert any(said.startswith("scale_ of column 0 is ") for said in told)
+    messages = wrong(claims, shift=moved)
+    assert messages[0].startswith("shift_ of column 0 is ")
+    assert any("in the rows stored for prediction" in message for message in messages)
+    messages = wrong(claims, scale=how["scale"] * 1.01)
+    assert any(message.startswith("scale_ of column 0 is ") for message in messages)
     rows, used, y = claims["kept"]
     off = rows.copy()
     off[3, 1] += 1e-9
-    (said,) = wrong({**claims, "kept": (off, used, y)})
-    assert said == f"row 3, column {used[1]} differs in the rows stored for prediction"
-    (said,) = wrong({**claims, "kept": (rows, used + 1, y)})
-    assert "are not those with weight" in said
-    (said,) = wrong({**claims, "kept": (rows, used, np.roll(y, 1))})
-    assert "the y stored for row" in said
-    (said,) = wrong({**claims, "kept": (rows[:5], used, y[:5])})
-    assert said.startswith("5 rows of")
-    (said,) = wrong({**claims, "auto_alpha": 1.01})
-    assert said.startswith("alpha_ is 1.01, but alpha='auto' is 1 ")
+    (message,) = wrong({**claims, "kept": (off, used, y)})
+    assert message == f"row 3, column {used[1]} differs in the rows stored for prediction"
+    (message,) = wrong({**claims, "kept": (rows, used + 1, y)})
+    assert "are not those with weight" in message
+    (message,) = wrong({**claims, "kept": (rows, used, np.roll(y, 1))})
+    assert "the y stored for row" in message
+    (message,) = wrong({**claims, "kept": (rows[:5], used, y[:5])})
+    assert message.startswith("5 rows of")
+    (message,) = wrong({**claims, "auto_alpha": 1.01})
+    assert message.startswith("alpha_ is 1.01, but alpha='auto' is 1 ")
     assert not wrong({**claims, "auto_alpha": 1.0})
 
 

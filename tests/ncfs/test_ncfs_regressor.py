@@ -96,10 +96,10 @@ def test_predictions_are_means_by_loops(metric, dtype):
     X, y = curve(5)
     new = np.random.default_rng(0).uniform(size=(15, 6)).astype(dtype)
     model = NCFSRegressor(metric=metric, sigma=0.9).fit(X.astype(dtype), y)
-    Z, asked = ((rows - model.shift_) / model.scale_ for rows in (X, new))
-    said = chances(Z, model.weights_, 0.9, metric, asked) @ y
+    Z, queries = ((rows - model.shift_) / model.scale_ for rows in (X, new))
+    predicted = chances(Z, model.weights_, 0.9, metric, queries) @ y
     rtol = 1e-10 if dtype == np.float64 else 1e-4
-    np.testing.assert_allclose(model.predict(new), said, atol=rtol)
+    np.testing.assert_allclose(model.predict(new), predicted, atol=rtol)
     assert model.predict(new).dtype == np.float64
 
 
@@ -107,15 +107,15 @@ def test_the_left_out_score_is_that_of_loops():
     X, y = curve(6)
     s = weights(3, len(y))
     model = NCFSRegressor().fit(X, y, s)
-    said = chances(minmax(X), model.weights_, 1.0, "manhattan") @ y
-    assert model.loo_score_ == pytest.approx(r2_score(y, said, sample_weight=s), abs=1e-10)
+    predicted = chances(minmax(X), model.weights_, 1.0, "manhattan") @ y
+    assert model.loo_score_ == pytest.approx(r2_score(y, predicted, sample_weight=s), abs=1e-10)
     assert model.score(X, y) == pytest.approx(r2_score(y, model.predict(X)))
 
 
 def test_without_weights_the_mean_is_predicted():
     X, y = curve(7)
-    said = r"All weights are 0, .* The prediction is the mean of y. Lower alpha below"
-    with pytest.warns(DegenerateWarning, match=said):
+    message = r"All weights are 0, .* The prediction is the mean of y. Lower alpha below"
+    with pytest.warns(DegenerateWarning, match=message):
         model = NCFSRegressor(1000.0).fit(X, y)
     np.testing.assert_allclose(model.predict(X[:4]), y.mean())
     assert model.certificate_.certified

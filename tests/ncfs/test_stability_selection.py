@@ -307,7 +307,7 @@ def test_sparse_rows_and_frames_are_drawn_from():
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("how", "message"),
     [
         ({"n_resamples": 1}, "n_resamples=1: give at least 2"),
         ({"n_resamples": 0}, "n_resamples=0: give a whole number above 0"),
@@ -324,8 +324,8 @@ def test_sparse_rows_and_frames_are_drawn_from():
     ],
     ids=str,
 )
-def test_what_cannot_be_is_refused(how, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_cannot_be_is_refused(how, message):
+    with pytest.raises(ValueError, match=message):
         stability_selection(Farthest(), *relevant(0), **how)
 
 
@@ -361,7 +361,7 @@ def test_an_error_in_a_fit_names_the_resample():
 # --- progress and Ctrl-C --------------------------------------------------------------------------
 
 
-def test_progress_is_told_after_each_resample():
+def test_progress_is_reported_after_each_resample():
     heard = []
     stability_selection(
         Farthest(), *relevant(0), n_resamples=5, on_progress=lambda *now: heard.append(now)
@@ -402,14 +402,14 @@ def test_ctrl_c_before_anything_is_known_goes_on_its_way():
         stability_selection(Farthest(), *relevant(0), on_progress=stop, threads=1)
 
 
-def test_warnings_of_resamples_are_told_together():
+def test_warnings_of_resamples_are_reported_together():
     X, y = relevant(0, n=40)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = stability_selection(NCFSClassifier(50.0), X, y, n_resamples=4, random_state=0)
     assert not found.support.any()
-    told = found.notes[-1]
-    assert told.startswith("4 warnings in 4 fits, first DegenerateWarning: All weights are 0")
+    note = found.notes[-1]
+    assert note.startswith("4 warnings in 4 fits, first DegenerateWarning: All weights are 0")
 
 
 # --- what people see ------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ def test_a_fit_is_a_local_optimum_for_who_has_the_rows(case, weighted, kind):
     model, X, y = fitted(case, s, kind=kind)
     c = certus.verify(model, X, y, s)
     assert (c.status, c.kind, c.certified) == ("local optimum", "local", True), c.explain()
-    assert (c.bound, c.gap, c.maximised) == (None, np.inf, True)
+    assert (c.bound, c.gap, c.maximized) == (None, np.inf, True)
     assert c.residual <= 1e-6
     assert c.objective == model.certificate_.objective
     assert c.objective == pytest.approx(model.objective_, rel=1e-9)
@@ -227,7 +227,7 @@ def test_other_rows_are_recognised():
         certus.verify(NCFSClassifier(), X, y)
 
 
-def test_a_fit_that_fell_on_its_way_is_told():
+def test_a_fit_that_fell_on_its_way_is_reported():
     model, X, y = fitted(("classes", "plain"))
     model._largest_decrease = 1e-3
     c = certus.verify(model, X, y)
@@ -262,9 +262,9 @@ def test_what_does_not_aim_at_a_local_optimum_is_called_what_it_is():
 
 def test_a_fit_that_was_cut_short_says_where_it_rises():
     X, y = rows_of(("classes", "plain"))
-    with pytest.warns(NotCertifiedWarning) as told:
+    with pytest.warns(NotCertifiedWarning) as warned:
         model = NCFSClassifier(max_iter=2).fit(X, y)
-    (warning,) = told
+    (warning,) = warned
     assert re.fullmatch(
         r"NCFSClassifier stopped at max_iter=2 before a local optimum: objective [\d.]+, and it "
         r"rises with (more|less) weight of column \d \(its slope is [\d.]+ of alpha\)\. Raise "
@@ -314,10 +314,10 @@ def test_the_words_of_a_local_optimum():
     html = c._repr_html_()
     assert "<strong>◐ Local optimum</strong> · objective 118.63; no useful bound" in html
     assert "<div>maximised <math" in html
-    for said in (repr(c), text, c.note(), html):
-        assert "ertified" not in said
-        assert "inimised" not in said
-        assert not re.search(r"\boptimal\b", said)
+    for shown in (repr(c), text, c.note(), html):
+        assert "ertified" not in shown
+        assert "inimised" not in shown
+        assert not re.search(r"\boptimal\b", shown)
 
 
 @pytest.mark.parametrize(
@@ -375,8 +375,8 @@ def test_a_maximised_objective_is_drawn_rising():
     display = ConvergenceDisplay.from_estimators({"L-BFGS": model, "ascent": ascent})
     lacks = display.lines_["ascent"].get_ydata()
     assert lacks[0] > lacks[-1] > 0
-    told = np.array([point.objective for point in ascent.certificate_.trace])
-    np.testing.assert_allclose(lacks, model.certificate_.objective - told)
+    objectives = np.array([point.objective for point in ascent.certificate_.trace])
+    np.testing.assert_allclose(lacks, model.certificate_.objective - objectives)
     assert display.ax_.get_ylabel() == "largest found − objective"
     mpl.pyplot.close("all")
 

@@ -438,7 +438,7 @@ def test_noise_is_called_noise():
     assert "No evidence" not in choose_k(*load_iris(return_X_y=True)).advice
 
 
-def test_the_end_of_the_range_and_the_least_of_many_are_said():
+def test_the_end_of_the_range_and_the_least_of_many_are_stated():
     X, y = load_iris(return_X_y=True)
     advice = choose_k(X, y, range(1, 12)).advice
     assert "The largest k tried, 11, is within one standard error" in advice

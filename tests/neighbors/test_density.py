@@ -10,7 +10,7 @@ import pytest
 
 from certus.exceptions import DegenerateWarning
 from certus.neighbors import density
-from certus.neighbors.density import log_ball_volume
+from certus.neighbors.ball_density import log_ball_volume
 from tests.neighbors.neighbor_choices import blobs, nearest
 
 P = {"manhattan": 1, "euclidean": 2, "chebyshev": math.inf}

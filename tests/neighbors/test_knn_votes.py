@@ -247,13 +247,13 @@ FAR = np.array([[0.0, 0, 0], [50.0, 0, 0], [0.0, 60, 0]])
 
 def test_where_nobody_votes_the_rows_are_named():
     model = KNeighborsClassifier(weights=zero).fit(X, CLASS)
-    for ask in (model.predict, model.predict_proba):
+    for method in (model.predict, model.predict_proba):
         with pytest.raises(ValueError, match=r"zero weights: rows 1, 2 .*abstain='prior'"):
-            ask(FAR)
+            method(FAR)
     within = RadiusNeighborsClassifier(RADIUS).fit(X, CLASS)
-    for ask in (within.predict, within.predict_proba):
+    for method in (within.predict, within.predict_proba):
         with pytest.raises(ValueError, match=r"No neighbors found.*rows 1, 2 .*larger radius"):
-            ask(FAR)
+            method(FAR)
     for model in (
         KNeighborsRegressor(weights=zero, abstain="raise"),
         RadiusNeighborsRegressor(RADIUS, abstain="raise"),
@@ -358,8 +358,8 @@ each_model = pytest.mark.parametrize(
 
 def answers(cls, options, rows, y, queries, **fit):
     model = cls(**options).fit(rows, y, **fit)
-    ask = getattr(model, "predict_proba", model.predict)
-    return ask(queries), ask(None), model.predict(queries)
+    method = getattr(model, "predict_proba", model.predict)
+    return method(queries), method(None), model.predict(queries)
 
 
 @each_model

@@ -38,9 +38,9 @@ def test_a_missing_value_is_named_with_the_metrics_that_take_it(cls):
     with pytest.raises(ValueError, match=message):
         cls().fit(spoilt(np.nan), Y)
     model = cls().fit(X, Y)
-    ask = getattr(model, "predict", getattr(model, "kneighbors", None))
+    method = getattr(model, "predict", getattr(model, "kneighbors", None))
     with pytest.raises(ValueError, match=message):
-        ask(spoilt(np.nan))
+        method(spoilt(np.nan))
     frame = pd.DataFrame(spoilt(np.nan), columns=["age", "income", "debt"])
     with pytest.raises(ValueError, match=r"column 'income' has 1 missing value \(NaN; row 4\)"):
         cls().fit(frame, Y)

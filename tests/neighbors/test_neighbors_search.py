@@ -58,7 +58,7 @@ each_metric = pytest.mark.parametrize(
 )  # fmt: skip
 
 
-def same_neighbours(ours, theirs, rtol=1e-9, atol=1e-9):
+def same_neighbors(ours, theirs, rtol=1e-9, atol=1e-9):
     """Assert that distances agree, and rows except where distances are equal."""
     (d, i), (e, j) = ours, theirs
     np.testing.assert_allclose(d, e, rtol=rtol, atol=atol)
@@ -82,7 +82,7 @@ def test_every_metric_agrees_with_scikit_learn(metric, params, rows, queries):
         metric=metric, metric_params=params, p=p, algorithm=algorithm
     ).fit(rows)
     for given in (queries, None):
-        same_neighbours(ours.kneighbors(given, 7), theirs.kneighbors(given, 7))
+        same_neighbors(ours.kneighbors(given, 7), theirs.kneighbors(given, 7))
 
 
 @each_metric
@@ -257,7 +257,7 @@ def pairs(a, b):
 def test_a_metric_may_be_a_function_of_blocks_of_pairs_or_an_object(metric):
     model = NearestNeighbors(metric=metric, n_neighbors=4).fit(X)
     truth = NearestNeighbors(metric="manhattan", n_neighbors=4).fit(X)
-    same_neighbours(model.kneighbors(Q), truth.kneighbors(Q))
+    same_neighbors(model.kneighbors(Q), truth.kneighbors(Q))
     assert model.effective_metric_ is metric
 
 
@@ -266,7 +266,7 @@ def test_minkowski_below_one_is_served_with_scikit_learns_warning():
         model = NearestNeighbors(p=0.5).fit(X)
     with pytest.warns(UserWarning, match="Mind that for 0 < p < 1"):
         theirs = peers.NearestNeighbors(p=0.5, algorithm="brute").fit(X)
-    same_neighbours(model.kneighbors(Q), theirs.kneighbors(Q))
+    same_neighbors(model.kneighbors(Q), theirs.kneighbors(Q))
 
 
 @pytest.mark.parametrize("container", [sp.csr_array, sp.csc_matrix, sp.coo_array, sp.lil_array])
@@ -321,7 +321,7 @@ def test_given_distances_are_searched_as_the_rows_themselves():
     given = NearestNeighbors(metric="precomputed", radius=1.2).fit(D)
     rows = NearestNeighbors(radius=1.2).fit(X)
     for matrix, queries in ((E, Q), (None, None)):
-        same_neighbours(given.kneighbors(matrix), rows.kneighbors(queries))
+        same_neighbors(given.kneighbors(matrix), rows.kneighbors(queries))
         for a, b in zip(
             given.radius_neighbors(matrix, return_distance=False),
             rows.radius_neighbors(queries, return_distance=False),
@@ -339,8 +339,8 @@ def test_of_a_sparse_graph_only_stored_entries_are_neighbours():
     for form in ("csr", "csc", "coo", "lil"):
         stored = graph.copy().asformat(form)
         model = NearestNeighbors(metric="precomputed", n_neighbors=6).fit(stored)
-        same_neighbours(model.kneighbors(None), rows.kneighbors(None))
-        same_neighbours(model.kneighbors(stored), rows.kneighbors(None))
+        same_neighbors(model.kneighbors(None), rows.kneighbors(None))
+        same_neighbors(model.kneighbors(stored), rows.kneighbors(None))
         near = model.radius_neighbors(stored, 1.0, sort_results=True)
         for a, b in zip(near[1], far[1], strict=True):
             np.testing.assert_array_equal(a, b)
@@ -455,7 +455,7 @@ def test_gower_of_an_array_with_named_categories_treats_codes_as_names():
 def test_covariances_are_estimated_from_the_rows_of_the_fit(metric):
     model = NearestNeighbors(metric=metric).fit(X)
     given = {"V": np.cov(X.T) if metric == "mahalanobis" else X.var(axis=0, ddof=1)}
-    same_neighbours(
+    same_neighbors(
         model.kneighbors(Q),
         NearestNeighbors(metric=metric, metric_params=given).fit(X).kneighbors(Q),
     )
@@ -478,7 +478,7 @@ def test_a_distance_with_weights_may_be_given_as_an_object():
 
 
 @pytest.mark.parametrize(("metric", "row"), [("cosine", np.zeros(5)), ("correlation", np.ones(5))])
-def test_rows_for_which_a_metric_says_little_are_told_once(metric, row):
+def test_rows_for_which_a_metric_says_little_are_reported_once(metric, row):
     rows = np.vstack([X[:20], row])
     with pytest.warns(DegenerateWarning, match="row 20") as warned:
         model = NearestNeighbors(metric=metric).fit(rows)

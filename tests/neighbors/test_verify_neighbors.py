@@ -338,7 +338,7 @@ def test_wrong_means_are_refused(name):
     assert "is predicted, but the mean of its neighbours is" in wrong[0]
 
 
-def test_other_weights_than_are_said_are_refused():
+def test_other_weights_than_are_stated_are_refused():
     model = fitted("classes by distance")
     plain = fitted("classes", n_neighbors=9)
     model.predict_proba = plain.predict_proba
@@ -360,7 +360,7 @@ def test_what_is_no_claim_is_refused_in_words():
         certus.verify(peers.NearestNeighbors(), X)
     with pytest.raises(CannotVerifyError, match="takes no sample_weight: leave it out"):
         certus.verify(fitted("classes"), X, y, sample_weight=np.ones(150))
-    with pytest.raises(CannotVerifyError, match="n_neighbors=200, and the model keeps 150"):
+    with pytest.raises(CannotVerifyError, match="n_neighbors=200, and the model has 150 rows"):
         certus.verify(fitted("classes", n_neighbors=200), X, y)
     model = peers.NearestNeighbors(metric="mahalanobis", algorithm="brute").fit(X)
     model.effective_metric_params_ = {}

@@ -19,7 +19,7 @@ from certus.exceptions import CertificateError  # noqa: E402
 from certus.linear_model import LinearRegression, PenalizedRegressor, Ridge  # noqa: E402
 from certus.penalties import L2  # noqa: E402
 from certus.plotting import ConvergenceDisplay  # noqa: E402
-from certus.plotting import style as look  # noqa: E402
+from certus.plotting import style as style_module  # noqa: E402
 from certus.runtime.progress import TracePoint  # noqa: E402
 from certus.solvers import LBFGS, SAGA  # noqa: E402
 from tests.contract.problems import regression  # noqa: E402
@@ -209,25 +209,25 @@ def test_fits_of_different_problems_are_not_compared(data):
 # --- the look -------------------------------------------------------------------------------------
 
 
-def luminance(colour):
+def luminance(color):
     """WCAG's relative luminance."""
-    c = np.array(to_rgb(colour))
+    c = np.array(to_rgb(color))
     linear = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
     return linear @ [0.2126, 0.7152, 0.0722]
 
 
 def test_no_meaning_rests_on_colour_alone():
-    count = len(look.COLOURS)
-    for values in (look.COLOURS, look.LINES, look.MARKERS):
+    count = len(style_module.COLORS)
+    for values in (style_module.COLORS, style_module.LINES, style_module.MARKERS):
         assert len(set(map(str, values))) == count
     # what stands beside each other most often can be told apart on grey paper by its colour too
-    first = [luminance(colour) for colour in look.COLOURS[:4]]
+    first = [luminance(color) for color in style_module.COLORS[:4]]
     assert min(abs(a - b) for i, a in enumerate(first) for b in first[:i]) > 0.03
 
 
 def test_curves_are_visible_on_white():
-    for colour in look.COLOURS:
-        assert 1.05 / (luminance(colour) + 0.05) > 2
+    for color in style_module.COLORS:
+        assert 1.05 / (luminance(color) + 0.05) > 2
 
 
 def test_two_curves_differ_in_style_and_marker():
@@ -265,7 +265,7 @@ def test_the_persons_own_settings_are_untouched():
     before = dict(matplotlib.rcParams)
     ConvergenceDisplay(TRACE).plot()
     assert dict(matplotlib.rcParams) == before
-    with pytest.raises(ZeroDivisionError), look.style():
+    with pytest.raises(ZeroDivisionError), style_module.style():
         1 / 0
     assert dict(matplotlib.rcParams) == before
 
@@ -279,13 +279,13 @@ def output_of(program):
 
 
 def test_without_matplotlib_an_error_names_the_extra():
-    told = output_of(
+    output = output_of(
         "import sys; sys.modules['matplotlib'] = None\n"
         "from certus.plotting import ConvergenceDisplay\n"
         "try: ConvergenceDisplay([(0, 0.0, 1.0, 0.0)]).plot()\n"
         "except ImportError as error: print(error)"
     )
-    assert 'pip install "certus[plot]"' in told
+    assert 'pip install "certus[plot]"' in output
 
 
 def test_importing_the_pictures_does_not_import_matplotlib():

@@ -18,8 +18,8 @@ from scipy.cluster import hierarchy  # noqa: E402
 
 from certus.cluster import Tree, plot_dendrogram  # noqa: E402
 from certus.plotting import DendrogramDisplay  # noqa: E402
-from certus.plotting.dendrogram import GREY  # noqa: E402
-from certus.plotting.style import COLOURS  # noqa: E402
+from certus.plotting.dendrogram import GRAY  # noqa: E402
+from certus.plotting.style import COLORS  # noqa: E402
 from tests.linkage.tree_cases import INVERTED, METHODS, chain, scipy_tree  # noqa: E402
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -90,15 +90,15 @@ def test_the_root_is_where_it_is_asked_for(orientation):
 def test_clusters_have_colours_and_what_lies_above_is_grey():
     tree = tree_of(30, "ward")
     display = tree.plot(n_clusters=4)
-    colours = [to_hex(c).upper() for c in display.lines_.get_colors()]
-    assert colours[-3:] == [GREY] * 3
-    assert GREY not in colours[:-3]
+    colors = [to_hex(c).upper() for c in display.lines_.get_colors()]
+    assert colors[-3:] == [GRAY] * 3
+    assert GRAY not in colors[:-3]
     labels = tree.cut(4)
     for t in range(26):
         below = tree.members(30 + t)
         same = [s for s in range(26) if labels[tree.members(30 + s)[0]] == labels[below[0]]]
-        assert len({colours[s] for s in same}) == 1
-    assert len(set(colours[:-3])) == len({labels[tree.members(30 + t)[0]] for t in range(26)})
+        assert len({colors[s] for s in same}) == 1
+    assert len(set(colors[:-3])) == len({labels[tree.members(30 + t)[0]] for t in range(26)})
     assert display.ax_.get_title(loc="right") == "4 clusters"
     low, high = tree.heights[-4], tree.heights[-3]
     assert low < display.cut_.get_ydata()[0] < high
@@ -108,8 +108,8 @@ def test_numbers_beside_clusters_are_their_labels():
     tree = tree_of(20, "ward")
     labels = tree.cut(3)
     display = tree.plot(n_clusters=3)
-    told = {text.get_text() for text in display.ax_.texts}
-    assert told == {"0", "1", "2"}
+    names = {text.get_text() for text in display.ax_.texts}
+    assert names == {"0", "1", "2"}
     for label, place, _, _ in display.drawing_.tops:
         leaves = np.flatnonzero(labels[tree.order] == label)
         assert leaves.min() <= place <= leaves.max()
@@ -122,7 +122,7 @@ def test_a_cut_by_height_is_a_line_there():
 
 
 def test_without_a_cut_all_is_black():
-    assert {to_hex(c) for c in tree_of(20).plot().lines_.get_colors()} == {COLOURS[0]}
+    assert {to_hex(c) for c in tree_of(20).plot().lines_.get_colors()} == {COLORS[0]}
 
 
 def test_no_line_claims_to_separate_what_no_height_does():
@@ -150,8 +150,8 @@ def test_branches_say_how_many_rows_they_hold_and_end_at_their_own_height():
     assert len(paths(display)) == 5
     np.testing.assert_array_equal(paths(display)[:, 1, 1], tree.heights[-5:])
     sizes = np.bincount(tree.cut(6))
-    told = [int(text[1:-1]) if text[0] == "(" else 1 for text in labels_of(display)]
-    assert sorted(told) == sorted(sizes)
+    counts = [int(text[1:-1]) if text[0] == "(" else 1 for text in labels_of(display)]
+    assert sorted(counts) == sorted(sizes)
     branches = display.drawing_.nodes[display.drawing_.nodes >= 50]
     assert len(display.branches_.get_paths()) == len(branches)
     ends = {h for path in paths(display) for h in (path[0, 1], path[3, 1])}
@@ -160,7 +160,7 @@ def test_branches_say_how_many_rows_they_hold_and_end_at_their_own_height():
 
 def test_clusters_smaller_than_a_branch_leave_the_picture_grey():
     display = tree_of(50).plot(max_leaves=5, n_clusters=20)
-    assert {to_hex(c).upper() for c in display.lines_.get_colors()} == {GREY}
+    assert {to_hex(c).upper() for c in display.lines_.get_colors()} == {GRAY}
 
 
 # --- labels ---------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ def test_svg_has_the_colours_of_the_cut():
     root, points = geometry(display.to_svg())
     assert len(points) == 29
     drawn = [p for p in root.iter(f"{SVG}path") if p.get("stroke-linejoin")]
-    assert drawn[0].get("stroke") == GREY, "below the clusters"
+    assert drawn[0].get("stroke") == GRAY, "below the clusters"
     assert drawn[0].get("d").count("M") == 3
 
 
@@ -240,9 +240,9 @@ def test_text_in_svg_is_escaped_and_legible():
     tree = Tree([[0, 1, 1.0, 2]], names=["<script>alert(1)</script>", 'a & "b"'])
     text = DendrogramDisplay(tree).to_svg()
     assert "<script" not in text
-    told = [t.text for t in ET.fromstring(text).iter(f"{SVG}text")]
-    assert "<script>alert(1)</script>" in told
-    assert 'a & "b"' in told
+    texts = [t.text for t in ET.fromstring(text).iter(f"{SVG}text")]
+    assert "<script>alert(1)</script>" in texts
+    assert 'a & "b"' in texts
     assert all(float(size) >= 5 for size in re.findall(r'font-size="([\d.]+)"', text))
 
 
@@ -301,7 +301,7 @@ def test_leaves_of_several_rows_are_drawn_and_cut():
 
 
 @pytest.mark.parametrize(
-    ("how", "error", "said"),
+    ("how", "error", "message"),
     [
         ({"orientation": "up"}, ValueError,
          "orientation='up': give one of 'top', 'bottom', 'left', 'right'"),
@@ -309,10 +309,10 @@ def test_leaves_of_several_rows_are_drawn_and_cut():
         ({"labels": ["a"]}, ValueError, "1 labels were given for 10 leaves"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_drawn_is_named(how, error, said):
+def test_what_cannot_be_drawn_is_named(how, error, message):
     with pytest.raises(error) as raised:
         tree_of(10).plot(**how)
-    assert str(raised.value) == said
+    assert str(raised.value) == message
 
 
 def test_a_bare_matrix_is_told_to_become_a_tree():

@@ -73,9 +73,9 @@ def test_pictures_of_any_number_of_columns_can_be_read(P):
     assert max(map(len, ticks(display))) == 28, "names give way"
     assert not text_outside(display)
     more = np.count_nonzero(W) - k
-    said = display.ax_.get_title(loc="right")
-    assert said.startswith(f"{k} of {P:,} columns; ")
-    assert (f"{more:,} more have" in said) or (more == 0 and "no other" in said)
+    title = display.ax_.get_title(loc="right")
+    assert title.startswith(f"{k} of {P:,} columns; ")
+    assert (f"{more:,} more have" in title) or (more == 0 and "no other" in title)
 
 
 def test_selected_columns_are_filled_and_others_open():
@@ -105,7 +105,7 @@ def test_equal_weights_keep_the_order_of_columns():
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("how", "message"),
     [
         ({"names": ["a"]}, r"names has shape \(1,\), but there are 2 weights"),
         ({"intervals": [[0, 1]]}, r"intervals has shape \(1, 2\), but there are 2 weights"),
@@ -114,8 +114,8 @@ def test_equal_weights_keep_the_order_of_columns():
     ],
     ids=str,
 )
-def test_other_shapes_are_refused(how, said):
-    with pytest.raises(ValueError, match=said):
+def test_other_shapes_are_refused(how, message):
+    with pytest.raises(ValueError, match=message):
         FeatureWeightsDisplay([1.0, 2.0], **how)
 
 

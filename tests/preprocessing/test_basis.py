@@ -54,10 +54,10 @@ def test_frames_give_names_and_get_frames_back(X):
 @pytest.mark.parametrize("output", ["pandas", "polars"])
 def test_lazy_rows_are_no_frame(X, output):
     basis = GaussianBasis(2, lazy=True).fit(X)
-    said = rf"'{output}' with lazy=True: lazy rows .* cannot be a frame\. Use lazy=False"
-    with config_context(transform_output=output), pytest.raises(ValueError, match=said):
+    message = rf"'{output}' with lazy=True: lazy rows .* cannot be a frame\. Use lazy=False"
+    with config_context(transform_output=output), pytest.raises(ValueError, match=message):
         basis.transform(X)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         clone(basis.set_output(transform=output)).fit_transform(X)
     assert basis.set_output(transform="default").transform(X).shape == (60, 6)
     assert len(basis.set_params(lazy=False).set_output(transform=output).transform(X)) == 60

@@ -85,11 +85,11 @@ def test_missing_values_are_named(basis, X):
     frame = pd.DataFrame(X, columns=["age", "dose", "year"])
     holed = frame.copy()
     holed.loc[[4, 17], "dose"] = np.nan
-    said = r"column 'dose' has 2 missing values \(NaN; rows 4, 17\): impute them or drop the"
-    with pytest.raises(ValueError, match=said):
+    message = r"column 'dose' has 2 missing values \(NaN; rows 4, 17\): impute them or drop the"
+    with pytest.raises(ValueError, match=message):
         clone(basis).fit(holed)
     fitted = clone(basis).fit(frame)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         fitted.transform(holed)
     with pytest.raises(ValueError, match=r"column 1 of X has 1 infinite value \(inf; row 3\)"):
         clone(basis).fit(np.where(np.arange(180).reshape(60, 3) == 10, np.inf, X))
@@ -116,7 +116,7 @@ def test_powers_that_overflow_are_refused_with_a_remedy(X):
 
 
 @pytest.mark.parametrize(
-    ("basis", "said"),
+    ("basis", "message"),
     [
         (PolynomialBasis(0), "degree=0: give a whole number above 0"),
         (PolynomialBasis(2.5), r"degree=2\.5: give a whole number above 0"),
@@ -137,8 +137,8 @@ def test_powers_that_overflow_are_refused_with_a_remedy(X):
     ],
     ids=str,
 )
-def test_parameters_are_checked_in_words(X, basis, said):
-    with pytest.raises(ValueError, match=said):
+def test_parameters_are_checked_in_words(X, basis, message):
+    with pytest.raises(ValueError, match=message):
         basis.fit(X)
 
 

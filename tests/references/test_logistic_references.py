@@ -100,7 +100,7 @@ def test_free_intercept_is_lower_by_what_the_penalised_bias_costs(cancer):
     model = LogisticRegression(C=C, tol=1e-10).fit(X[:, :-1], y)
     w = np.append(model.coef_[0], model.intercept_[0])
     free = Q(w, X, y) - LAMBDA / 2 * w[-1] ** 2
-    penalised = fitted(X, y, tol=1e-10).coef_[0]
+    penalized = fitted(X, y, tol=1e-10).coef_[0]
     assert free < Q_BEST - 1e-6
     assert free >= Q_BEST - LAMBDA / 2 * w[-1] ** 2 - 6e-11
-    assert free <= Q(penalised, X, y) - LAMBDA / 2 * penalised[-1] ** 2 + 1e-10
+    assert free <= Q(penalized, X, y) - LAMBDA / 2 * penalized[-1] ** 2 + 1e-10

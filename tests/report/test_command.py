@@ -6,15 +6,21 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from certus.cli import progress_line
 from certus.cli.progress_line import ProgressLine
 from certus.exceptions import UsageError
+from certus.linear_model import LogisticRegression
 from certus.reporting.folder import write_folder
+from certus.reporting.model_part import model_bytes, script_of
 from certus.reporting.options import command_of, cost_of, names_of, seconds_of
+from certus.reporting.prepare import prepare
 from certus.reporting.settings import Settings
+from certus.tables import pipeline_for, read_table
 from tests.report.command import FILES, QUICK, patients, process, run, write_table
 
 
@@ -324,3 +330,25 @@ def test_the_command_of_settings_repeats_them():
     assert command_of("data.csv", settings) == (
         "certus report data.csv --target 'y z' --drop a,b --seed 3 --show-rows --cost fp=1,fn=2"
     )
+
+
+# --- rows of the fit ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_fitted", [30, 80])
+def test_a_model_that_was_given_a_sample_verifies_on_its_rows(folder, capfd, n_fitted):
+    prepared = prepare(read_table(folder / "patients.csv"), Settings(target="ill"))
+    rows = np.sort(np.random.default_rng(1).permutation(prepared.n)[:n_fitted])
+    pipeline = pipeline_for(prepared.columns, LogisticRegression())
+    pipeline.fit(prepared.X.take(rows), prepared.y[rows])
+    result = SimpleNamespace(pipeline=pipeline, rows=rows, certificate=pipeline[-1].certificate_)
+    content = model_bytes(prepared, result, Settings(target="ill"), {})
+    (folder / "m.certus").write_bytes(content)
+    ran = run(capfd, "verify", "m.certus", "patients.csv")
+    assert ran.code == 0, ran.out
+    assert f"{n_fitted} rows of 90" in ran.err
+    assert script_of(prepared, result)[0] is None
+    write_table(folder / "patients.csv", patients(n=20))
+    ran = run(capfd, "verify", "m.certus", "patients.csv")
+    assert ran.code == 3
+    assert "give that table" in ran.err

@@ -75,9 +75,9 @@ def test_of_a_lasso_the_best_alpha_of_complete_folds_is_kept(interrupted, regres
     X, y = regression_data
     model = LassoCV(cv=5, alphas=20)
     error = interrupted(model, (X, y), ERRORS, 2, threads)
-    said = "of 5 folds; the model of one fold at the best alpha so far was kept"
-    assert said in error.__notes__[0]
-    is_a_stopped_model(model, X, said)
+    note = "of 5 folds; the model of one fold at the best alpha so far was kept"
+    assert note in error.__notes__[0]
+    is_a_stopped_model(model, X, note)
     done = np.isfinite(model.mse_path_).all(axis=0)
     assert 1 <= done.sum() <= 2, "errors of the other folds are not known"
     best = model.mse_path_[:, done].mean(axis=1).argmin()
@@ -132,9 +132,9 @@ def test_of_a_logistic_model_the_mean_of_complete_folds_is_kept(interrupted, lab
     model = LogisticRegressionCV(cv=3, Cs=4, fit_intercept=fit_intercept)
     model.set_params(use_legacy_attributes=False)
     error = interrupted(model, (X, y), SCORE, 9)  # four scores a fold
-    said = "after 2 of 3 folds; the mean of their models at the best C so far was kept"
-    assert said in error.__notes__[0]
-    is_a_stopped_model(model, X, said)
+    note = "after 2 of 3 folds; the mean of their models at the best C so far was kept"
+    assert note in error.__notes__[0]
+    is_a_stopped_model(model, X, note)
     done = model.scores_[:2, 0]
     a = done.sum(axis=0).argmax()
     assert model.Cs_[a] == model.C_

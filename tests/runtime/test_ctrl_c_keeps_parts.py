@@ -71,9 +71,9 @@ each_model = pytest.mark.parametrize(("model", "where", "name"), ONE_CLASS, ids=
 @each_model
 def test_the_classes_that_are_done_are_kept(interrupted, classes, model, where, name):
     X, y = classes
-    said = interrupted(model, classes, where, name, 2)
+    notes = interrupted(model, classes, where, name, 2)
     note = "after 2 of 4 classes; the best fit so far of each was kept, 2 of them at their start"
-    assert note in said
+    assert note in notes
     is_stopped(model, X, note)
     finished = type(model)(**model.get_params()).fit(X, y)
     np.testing.assert_array_equal(model.coef_[:2], finished.coef_[:2])
@@ -91,8 +91,8 @@ def test_before_the_first_class_nothing_is_kept(interrupted, classes, model, whe
 
 def test_steps_of_a_class_that_is_not_done_are_kept(classes, interrupted):
     model = PenalizedClassifier("squared_hinge", solver="newton")
-    said = interrupted(model, classes, Newton, "step", 2)
-    assert "after 0 of 4 classes; the best fit so far of each was kept, 3 of them at their" in said
+    notes = interrupted(model, classes, Newton, "step", 2)
+    assert "after 0 of 4 classes; the best fit so far of each was kept, 3 of them at their" in notes
     assert model.coef_[0].any()
     assert not model.coef_[1:].any()
 
@@ -110,9 +110,9 @@ def test_a_finished_fit_is_as_it_was(classes, model, where, name):
 def test_of_a_ridge_by_folds_the_best_complete_alpha_is_kept(interrupted, numbers):
     X, y = numbers
     model = RidgeCV(alphas=[1e4, 0.1, 1e6], cv=3)
-    said = interrupted(model, numbers, Ridge, "fit", 7)  # three folds each
+    notes = interrupted(model, numbers, Ridge, "fit", 7)  # three folds each
     note = "after 2 of 3 values of alpha; the model of a fold at the best so far was kept"
-    assert note in said
+    assert note in notes
     is_stopped(model, X, note)
     assert model.alpha_ == 0.1
     expected = Ridge(0.1).fit(X[:40], y[:40])  # the last fold leaves the last rows out
@@ -123,16 +123,16 @@ def test_of_a_ridge_by_folds_the_best_complete_alpha_is_kept(interrupted, number
 def test_at_the_first_alpha_of_a_ridge_its_last_fold_is_kept(interrupted, numbers):
     X, y = numbers
     model = RidgeCV(alphas=[10.0, 0.1], cv=3)
-    said = interrupted(model, numbers, Ridge, "fit", 1)
-    assert "at the first alpha, before any was chosen; the model of its last fold was kept" in said
+    notes = interrupted(model, numbers, Ridge, "fit", 1)
+    assert "at the first alpha, before any was chosen; the model of its last fold was kept" in notes
     assert (model.alpha_, np.isnan(model.best_score_)) == (10.0, True)
     np.testing.assert_array_equal(model.coef_, Ridge(10.0).fit(X[20:], y[20:]).coef_)
 
 
 def test_after_all_folds_of_a_ridge_the_best_of_all_is_kept(interrupted, numbers):
     model = RidgeCV(alphas=[1e4, 1e6, 0.1], cv=3)
-    said = interrupted(model, numbers, RidgeCV, "_solve", 0)
-    assert "after 3 of 3 values of alpha" in said
+    notes = interrupted(model, numbers, RidgeCV, "_solve", 0)
+    assert "after 3 of 3 values of alpha" in notes
     assert model.alpha_ == 0.1
 
 
@@ -166,11 +166,11 @@ def test_before_the_first_fold_of_a_ridge_nothing_is_kept(interrupted, numbers):
 def test_of_a_grid_the_model_of_the_best_pair_is_kept(interrupted, classes, Cs, threads):
     X, y = classes
     model = LSSVCCV(Cs=Cs, gammas=4)
-    scoring = "certus.solvers.lssvm.grid"
-    said = interrupted(
+    scoring = "certus.solvers.lssvm.grid_search"
+    notes = interrupted(
         model, classes, scoring, "left_out_scores" if Cs == 6 else "solve", 8, threads
     )
-    assert f"of {4 * Cs} pairs of C and gamma; the model of the best so far was kept" in said
+    assert f"of {4 * Cs} pairs of C and gamma; the model of the best so far was kept" in notes
     is_stopped(model, X, "the best so far was kept")
     known = np.isfinite(model.scores_)
     assert 1 <= known.sum() <= 8
@@ -187,7 +187,7 @@ def test_of_a_grid_the_model_of_the_best_pair_is_kept(interrupted, classes, Cs, 
 def test_before_the_first_pair_of_a_grid_nothing_is_kept(interrupted, classes):
     model = LSSVCCV(Cs=6, gammas=2)
     before = dict(vars(model))
-    where = "certus.solvers.lssvm.grid"
+    where = "certus.solvers.lssvm.grid_search"
     assert interrupted(model, classes, where, "left_out_scores", 0) == ""
     assert vars(model) == before
 
@@ -198,9 +198,9 @@ def test_before_the_first_pair_of_a_grid_nothing_is_kept(interrupted, classes):
 def test_of_feature_selection_the_mean_weights_of_complete_folds_are_kept(interrupted, classes):
     X, _ = classes
     model = NCFSClassifierCV(alphas=3, cv=3)
-    said = interrupted(model, classes, "certus.feature_selection.ncfs_cv", "_score", 9)
+    notes = interrupted(model, classes, "certus.feature_selection.ncfs_cv", "_score", 9)
     note = "after 2 of 3 folds; the mean weights of their fits at the best alpha so far were kept"
-    assert note in said  # four scores a fold: three alphas, and no columns
+    assert note in notes  # four scores a fold: three alphas, and no columns
     is_stopped(model, X, note)
     assert model.scores_.shape == model.n_selected_.shape == (3, 2)
     assert model.alpha_ == model.alphas_[model.chosen_index_]
@@ -212,8 +212,8 @@ def test_of_feature_selection_the_mean_weights_of_complete_folds_are_kept(interr
 def test_in_the_first_fold_of_feature_selection_the_last_fit_is_kept(interrupted, classes):
     X, _ = classes
     model = NCFSClassifierCV(alphas=3, cv=3)
-    said = interrupted(model, classes, NCFSClassifierCV, "_solve", 1)
-    assert "in the first fold; the last model of its path was kept, and its alpha" in said
+    notes = interrupted(model, classes, NCFSClassifierCV, "_solve", 1)
+    assert "in the first fold; the last model of its path was kept, and its alpha" in notes
     is_stopped(model, X, "its alpha was not chosen")
     assert model.alpha_ == model.alphas_[-1], "from the weakest to the strongest"
     assert model.weights_.any()
@@ -231,7 +231,7 @@ def test_an_old_model_is_replaced_whole(interrupted, classes):
     X, y = classes
     model = LSSVCCV(Cs=6, gammas=2).fit(X, y)
     before = model.certificate_
-    interrupted(model, (X[::2], y[::2]), "certus.solvers.lssvm.grid", "left_out_scores", 3)
+    interrupted(model, (X[::2], y[::2]), "certus.solvers.lssvm.grid_search", "left_out_scores", 3)
     assert model.certificate_ is not before
     assert model.certificate_.shape == (45, 4)
     assert len(model.X_fit_) == 45

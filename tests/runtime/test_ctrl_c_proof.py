@@ -75,7 +75,7 @@ def test_a_stopped_fit_without_a_proof_keeps_its_model_and_says_so(model, stoppe
     assert (found.status, found.certified, found.bound) == ("stopped", False, None)
     assert found.gap == found.residual == np.inf
     assert found.objective == pytest.approx(found.trace[-1].objective), "the solver's own"
-    assert found.maximised == isinstance(model, GaussianMixture)
+    assert found.maximized == isinstance(model, GaussianMixture)
     text = found.explain()
     assert text.startswith("[!!] STOPPED")
     assert NOT_MADE in text

@@ -73,12 +73,12 @@ OTHERS = [
 def survives(name, moments):
     paths = [str(Path(certus.__file__).parents[1]), str(Path(__file__).parent)]
     source = textwrap.dedent(PROGRAM.replace("{classifiers!r}", repr(CLASSIFIERS)))
-    told = subprocess.run(
+    child = subprocess.run(
         [sys.executable, "-c", source, name, str(moments)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         capture_output=True, text=True, timeout=600,
     )  # fmt: skip
-    assert told.stdout.endswith("fine\n"), told.stderr[-3000:]
+    assert child.stdout.endswith("fine\n"), child.stderr[-3000:]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX does")

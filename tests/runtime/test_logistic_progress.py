@@ -73,9 +73,11 @@ def test_every_iteration_is_a_task_with_a_model_of_its_own(case):
 def test_a_callback_stops_a_fit_and_the_fit_says_so(case):
     model, X, y = drawn(case)
     model.set_callbacks(Recorder(stop_after=1))
-    with pytest.warns(NotCertifiedWarning, match="stopped by a callback after 1 iteration") as told:
+    with pytest.warns(
+        NotCertifiedWarning, match="stopped by a callback after 1 iteration"
+    ) as warned:
         model.fit(X, y)
-    assert [w.filename for w in told] == [__file__]
+    assert [w.filename for w in warned] == [__file__]
     assert model.certificate_.status == "stopped"
     assert not model.certificate_.certified
     assert model.n_iter_ == [1]

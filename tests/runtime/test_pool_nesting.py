@@ -50,13 +50,13 @@ def runs(program, threads):
     """What a program prints, which must end."""
     source = textwrap.dedent(HEAD.format(long=LONG, threads=threads)) + textwrap.dedent(program)
     paths = [str(Path(certus.__file__).parents[1]), str(Path(__file__).parent)]
-    told = subprocess.run(
+    child = subprocess.run(
         [sys.executable, "-c", source],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         capture_output=True, text=True, timeout=2 * LONG,
     )  # fmt: skip
-    assert told.returncode == 0, told.stderr[-4000:]
-    return told.stdout
+    assert child.returncode == 0, child.stderr[-4000:]
+    return child.stdout
 
 
 each_number_of_threads = pytest.mark.parametrize("threads", [3, 2, 1])

@@ -178,9 +178,9 @@ def test_a_callback_can_stop_a_fit_and_the_fit_says_so(data):
     assert certificate.trace[-1].iteration == 2
     # Descent is an estimator of the user's own, whose fit is the innermost line that is not ours
     assert [w.filename for w in caught] == [progress_cases.__file__], "one warning, at that line"
-    told = str(caught[0].message)
-    assert told.startswith("Descent stopped by a callback after 2 iterations: objective ")
-    assert told.endswith("% too high. Let it run longer.")
+    warned = str(caught[0].message)
+    assert warned.startswith("Descent stopped by a callback after 2 iterations: objective ")
+    assert warned.endswith("% too high. Let it run longer.")
     assert repr(certificate).startswith("Certificate(stopped by a callback after 2 iterations: ")
     assert recorder.heard[-2:] == ["end fit 0", "teardown"]
 

@@ -19,10 +19,10 @@ from tests.house.source import FILES, name_of, room_of
 
 
 def files_of(call, category):
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         call()
-    found = [w.filename for w in told if issubclass(w.category, category)]
+    found = [w.filename for w in warned if issubclass(w.category, category)]
     assert found
     return set(found)
 

@@ -100,7 +100,7 @@ def test_agrees_with_brute_force_on_few_small_whole_numbers(n, p, n_classes, fit
 # --- data made to be separable, or not ------------------------------------------------------------
 
 
-def labelled(seed, n, p, n_classes, noise=0.0):
+def labeled(seed, n, p, n_classes, noise=0.0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p))
     score = X @ rng.normal(size=(p, n_classes)) + rng.normal(size=n_classes)
@@ -111,16 +111,16 @@ def labelled(seed, n, p, n_classes, noise=0.0):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_labels_of_a_linear_score_are_separable_and_noisy_ones_are_not(n_classes, sparse):
     for seed in range(3):
-        X, y = labelled(seed, 3000, 5, n_classes)
+        X, y = labeled(seed, 3000, 5, n_classes)
         check(separating_direction(rows_of(X, y, sparse=sparse), n_classes), X, y, "complete")
-        X, y = labelled(seed, 3000, 5, n_classes, noise=1.0)
+        X, y = labeled(seed, 3000, 5, n_classes, noise=1.0)
         result = separating_direction(rows_of(X, y, sparse=sparse), n_classes)
         check(result, X, y, "not separable")
 
 
 @each_storage
 def test_one_wrong_row_in_a_hundred_thousand_is_found(sparse):
-    X, y = labelled(1, 100_000, 3, 2)
+    X, y = labeled(1, 100_000, 3, 2)
     deep = np.argmax(np.abs(margins(X, y, *separating_direction(rows_of(X, y), 2)[2:])))
     y[deep] = 1 - y[deep]
     check(separating_direction(rows_of(X, y, sparse=sparse), 2), X, y, "not separable")
@@ -202,7 +202,7 @@ def test_the_same_row_in_both_classes_is_never_complete():
 @each_storage
 def test_duplicated_rows_change_nothing(sparse):
     for noise, kind in ((0.0, "complete"), (1.0, "not separable")):
-        X, y = labelled(6, 200, 3, 2, noise)
+        X, y = labeled(6, 200, 3, 2, noise)
         X, y = np.repeat(X, 4, axis=0), np.repeat(y, 4)
         check(separating_direction(rows_of(X, y, sparse=sparse), 2), X, y, kind)
 
@@ -210,7 +210,7 @@ def test_duplicated_rows_change_nothing(sparse):
 @each_storage
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_rows_of_weight_zero_do_not_count(n_classes, sparse):
-    X, y = labelled(7, 500, 3, n_classes)
+    X, y = labeled(7, 500, 3, n_classes)
     s = weights(7, 500)
     rng = np.random.default_rng(7)
     wrong = rng.choice(500, size=100, replace=False)
@@ -225,7 +225,7 @@ def test_rows_of_weight_zero_do_not_count(n_classes, sparse):
 def test_far_origins_and_odd_units_change_nothing():
     scale, shift = np.array([1e-9, 1.0, 1e9]), np.array([1.0, 2.0**20, -1e12])
     for noise, kind in ((0.0, "complete"), (1.0, "not separable")):
-        X, y = labelled(8, 400, 3, 2, noise)
+        X, y = labeled(8, 400, 3, 2, noise)
         X = X * scale + shift
         result = separating_direction(rows_of(X, y), 2)
         assert result.kind == kind
@@ -237,20 +237,20 @@ def test_far_origins_and_odd_units_change_nothing():
 
 def test_repeated_and_constant_columns_do_not_matter():
     for noise, kind in ((0.0, "complete"), (1.0, "not separable")):
-        X, y = labelled(9, 400, 3, 2, noise)
+        X, y = labeled(9, 400, 3, 2, noise)
         X = np.column_stack([X, X[:, 0] + X[:, 1], np.full(400, 7.0)])
         check(separating_direction(rows_of(X, y), 2), X, y, kind)
 
 
 def test_a_class_without_rows_is_given_up_by_the_intercept():
-    X, y = labelled(10, 50, 2, 2, 1.0)
+    X, y = labeled(10, 50, 2, 2, 1.0)
     assert separating_direction(rows_of(X, y), 3).kind == "quasi-complete"
     assert separating_direction(rows_of(X, np.ones(50)), 2).kind == "complete"
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_solvers_coefficients_are_proof_enough_or_help(n_classes, monkeypatch):
-    X, y = labelled(11, 2000, 4, n_classes)
+    X, y = labeled(11, 2000, 4, n_classes)
     result = separating_direction(rows_of(X, y), n_classes)
     monkeypatch.setattr(direction, "_solve_programs", None)  # must not be needed
     again = separating_direction(rows_of(X, y), n_classes, hint=(result.u, result.c))
@@ -262,7 +262,7 @@ def test_a_solvers_coefficients_are_proof_enough_or_help(n_classes, monkeypatch)
 
 
 def test_the_rows_that_a_solver_gets_wrong_settle_it_at_once(monkeypatch):
-    X, y = labelled(11, 20_000, 4, 2)
+    X, y = labeled(11, 20_000, 4, 2)
     true = separating_direction(rows_of(X, y), 2)
     deep = np.argmax(margins(X, y, true.u, true.c))
     y[deep] = 1 - y[deep]
@@ -273,7 +273,7 @@ def test_the_rows_that_a_solver_gets_wrong_settle_it_at_once(monkeypatch):
 
 
 def test_what_is_too_large_is_not_looked_at():
-    X, y = labelled(12, 3000, 600, 2, 1.0)
+    X, y = labeled(12, 3000, 600, 2, 1.0)
     result = separating_direction(rows_of(X, y), 2)
     assert result.kind == "unknown"
     assert "601 unknowns is too large" in result.why

@@ -19,30 +19,30 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--record", type=Path, help="directory that keeps a line for each test")
     parser.add_argument("--quiet", action="store_true", help="no line for each module")
     parser.add_argument("--write-subset", action="store_true", help="choose subset.txt anew")
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
 
-    if asked.subset:
+    if options.subset:
         only = subset.read()
         groups = [sorted({test.partition("::")[0] for test in only})]
     else:
         only = []
         groups = [
-            [module] for module in asked.modules or (modules.OWN if asked.own else modules.ALL)
+            [module] for module in options.modules or (modules.OWN if options.own else modules.ALL)
         ]
 
     summary = Summary()
     with tempfile.TemporaryDirectory() as scratch:
         for number, group in enumerate(groups):
-            record = (asked.record or Path(scratch)) / f"{number:03}.jsonl"
+            record = (options.record or Path(scratch)) / f"{number:03}.jsonl"
             record.parent.mkdir(parents=True, exist_ok=True)
             found = Summary.of(run.run(group, record, only), set(only))
             summary += found
-            if not asked.quiet:
+            if not options.quiet:
                 print(f"{', '.join(group)[:70]:70} {found.line()}", flush=True)
-    if not (asked.modules or asked.own or asked.subset):
+    if not (options.modules or options.own or options.subset):
         summary.unused = expected.unused(summary.failed)
     print(summary.report())
-    if asked.write_subset:
+    if options.write_subset:
         subset.write(summary)
     return 1 if summary.unexpected or summary.absent or summary.unused else 0
 

@@ -74,6 +74,7 @@ EXPECTED: dict[str, list[str]] = {
         DESCENT + "test_enet_copy_X_False_check_input_False",
     ],
     "accepted": [
+        CHECKS + "RadiusNeighborsClassifier()-check_*sample_weight*]",
         "linear_model/tests/test_base.py::test_raises_value_error_if_positive_and_sparse",
         RIDGE + "test_ridge_fit_intercept_sparse_error",
         DESCENT + "test_check_input_false",
@@ -178,6 +179,7 @@ EXPECTED: dict[str, list[str]] = {
         "tests/test_multiclass.py::test_multiclass_estimator_attribute_error",
     ],
     "private": [
+        "tests/test_common.py::test_check_param_validation",
         LOGISTIC + "test_logreg_predict_proba_multinomial",
         LOGISTIC + "test_get_default_scorer",
         KMEANS + "test_kmeans_init_auto_with_initial_centroids",
@@ -186,6 +188,8 @@ EXPECTED: dict[str, list[str]] = {
         KMEANS + "test_sample_weight_init",
         KMEANS + "test_sample_weight_zero",
         MIXTURE + "test_gaussian_mixture_precisions_init",
+        MIXTURE + "test_gaussian_mixture_aic_bic",
+        MIXTURE + "test_gaussian_mixture_n_parameters",
         MIXTURE + "test_gaussian_mixture_all_init_does_not_estimate_gaussian_parameters",
         NEIGHBORS + "test_neigh_predictions_algorithm_agnosticity[*-KNeighbors*0-*-100-100-10]",
         NEIGHBORS + "test_auto_algorithm",

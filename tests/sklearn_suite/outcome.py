@@ -23,9 +23,9 @@ class Summary:
     unused: list[str] = field(default_factory=list)  # lines of the list that no failure needs
 
     @classmethod
-    def of(cls, records: Iterable[dict[str, Any]], asked: set[str]) -> Summary:
+    def of(cls, records: Iterable[dict[str, Any]], requested: set[str]) -> Summary:
         """Sum up the records of a run in which ``asked`` (if any) had to be there."""
-        summary = cls(absent=set(asked))
+        summary = cls(absent=set(requested))
         outcomes: dict[str, dict[str, Any]] = {}
         for record in records:  # of a test that fails when it is taken down there are two
             summary.absent.discard(record["test"])

@@ -115,7 +115,7 @@ def test_a_header_with_a_year_in_it_is_one_if_text_stands_above_numbers():
     assert list(roles(read("1990,1991\n1,2\n", header=True))) == ["1990", "1991"]
 
 
-def test_duplicate_and_missing_names_are_told():
+def test_duplicate_and_missing_names_are_reported():
     table = read("a,a,,a,a_2\n1,2,3,4,5\n6,7,8,9,1\n")
     assert list(roles(table)) == ["a", "a_3", "column_3", "a_4", "a_2"]
     assert "several columns are called 'a': number 2 is 'a_3'" in table.report.notes

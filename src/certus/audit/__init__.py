@@ -4,7 +4,7 @@ from .column_steps import ColumnStep
 from .labels import Labels
 from .reading import Reading, known, read, readable
 from .shapes import READING_ERRORS, why_unreadable
-from .unwrap import unwrap
+from .wrappers import unwrap
 
 __all__ = [
     "READING_ERRORS", "ColumnStep", "Labels", "Reading", "known", "read", "readable", "unwrap",

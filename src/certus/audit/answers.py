@@ -1,8 +1,8 @@
 """Answers of a fitted model's public methods at some of its rows.
 
-They are compared with the certified parameters: an edited attribute that changes the answers is
-noticed, whatever its name. The methods of a copy without column names are called, since the rows
-have none here.
+They are compared with the certified parameters, so that an edited attribute that changes answers
+is noticed, whatever its name. The methods are called on a copy of the model without column names,
+since the rows have no names here.
 """
 
 import copy
@@ -72,7 +72,7 @@ def call_methods(
 
 
 def without_column_names(model: object) -> Any:
-    """A shallow copy without column names, which works on one thread."""
+    """Return a shallow copy without column names, which works on one thread."""
     plain_model = copy.copy(model)
     for name in TABLE_ATTRIBUTES:
         vars(plain_model).pop(name, None)
@@ -82,12 +82,13 @@ def without_column_names(model: object) -> Any:
 
 
 def _is_of_a_library(model: object, name: str) -> bool:
-    """Whether the method is that of certus or scikit-learn, not one that the user overrode.
+    """Return whether the model has the method, and it is that of certus or scikit-learn.
 
-    A method that depends on parameters (``predict_proba`` of some losses) may be there or not.
+    A method that the user overrode does not count. One that depends on parameters
+    (``predict_proba`` of some losses) may be missing.
     """
     for cls in type(model).__mro__:
         if name in vars(cls):
-            known = cls.__module__.partition(".")[0] in LIBRARIES
-            return known and hasattr(model, name)
+            of_library = cls.__module__.partition(".")[0] in LIBRARIES
+            return of_library and hasattr(model, name)
     return False

@@ -2,8 +2,8 @@
 
     F(w, b) = C Σ_i s_i c_{y_i} ℓ(y_i, x_iᵀw + b) + l1·‖w‖₁ + l2/2·‖w‖²
 
-What differs between them is what C, l1 and l2 are made of, whether the intercept is penalised, and
-which counts "balanced" class weights c are taken from.
+They differ in what C, l1 and l2 are computed from, in whether the intercept is penalised, and in
+which counts the "balanced" class weights c use.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _iteration(model: FittedModel) -> dict[str, Any]:
-    """How the fit ended, as far as the model records it: max_iter if it was reached, and tol."""
+    """Return how the fit ended, as far as recorded: max_iter if it was reached, and tol."""
     steps = np.max(np.asarray(vars(model).get("n_iter_", 0), dtype=float), initial=0.0)
     reached = model.max_iter is not None and steps >= model.max_iter > 0
     return {"max_iter": int(model.max_iter) if reached else None, "tol": model.tol}
@@ -31,7 +31,7 @@ def _iteration(model: FittedModel) -> dict[str, Any]:
 def _penalty(C: float, l1_ratio: Any, penalty: object) -> dict[str, float]:
     """Return C, l1 and l2 from scikit-learn's parameters; ``penalty`` is deprecated there.
 
-    C = inf or penalty=None: no penalty, and the loss is taken as it is.
+    With C = inf or penalty=None there is no penalty, and the loss has the factor 1.
     """
     if penalty is None or np.isposinf(C):
         return {"C": 1.0, "l1": 0.0, "l2": 0.0}
@@ -46,12 +46,12 @@ def _read_logistic(model: FittedModel, C: float, l1_ratio: object, scaling: Any)
         **_penalty(C, l1_ratio, vars(model).get("penalty", "deprecated")),
         "class_weight": class_weight_of(model),
     }
-    several = len(model.classes_) > 2
+    definition = "softmax" if len(model.classes_) > 2 else "logistic"
     if scaling is not None:
         parameters["intercept_scaling"] = float(scaling)
     return {
-        "definition": "softmax" if several else "logistic",
-        "formula": formula("softmax" if several else "logistic", **parameters),
+        "definition": definition,
+        "formula": formula(definition, **parameters),
         "parameters": parameters,
         "labels": Labels(np.asarray(model.classes_)),
         "iteration": _iteration(model),
@@ -59,7 +59,7 @@ def _read_logistic(model: FittedModel, C: float, l1_ratio: object, scaling: Any)
 
 
 def _with_direction(model: FittedModel, reading: dict[str, Any]) -> dict[str, Any]:
-    """Add the direction (u, c) along which a fit of ours found the classes separated."""
+    """Add the direction (u, c) along which a fit of certus found the classes separated."""
     direction = vars(model).get("_direction")
     if direction is not None:
         reading["parameters"]["direction"] = direction
@@ -100,7 +100,7 @@ def read_sklearn_logistic_cv(model: FittedModel, _rows: "Rows") -> dict[str, Any
 
 
 def read_firth(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
-    """−Σ s_i log P(y_i | x_i) − ½ log det of the information."""
+    """Read FirthLogisticRegression: −Σ s_i log P(y_i | x_i) − ½ log det of the information."""
     constant = "x̃ = (x, 1)" if model.fit_intercept else "x̃ = x"
     return {
         "definition": "firth",
@@ -112,7 +112,7 @@ def read_firth(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
 
 
 def read_ordinal(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
-    """−Σ s_i log P(y_i | x_i) + α/2 ‖w‖², P(y ≤ k | x) = σ(c_k − xᵀw)."""
+    """Read OrdinalRegression: −Σ s_i log P(y_i | x_i) + α/2 ‖w‖², P(y ≤ k | x) = σ(c_k − xᵀw)."""
     alpha = float(model.alpha)
     penalty = f" + {'½' if alpha == 1 else f'{alpha / 2:g}'}‖w‖²" if alpha else ""
     reading = {
@@ -133,11 +133,11 @@ def read_ordinal(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
 
 
 def read_linear_svc(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
-    """C Σ_i s_i c_{y_i} ℓ_i + ½‖w‖², or ‖w‖₁: the intercept is penalised, as a column of
-    intercept_scaling.
+    """Read LinearSVC: C Σ_i s_i c_{y_i} ℓ_i + ½‖w‖², or ‖w‖₁.
 
-    More than two classes: one such problem for each against the rest, whose class weight is 1. A
-    hinge fit of ours brings its dual point.
+    The intercept is penalised, as the coefficient of a column of intercept_scaling. With more than
+    two classes, there is one such problem for each class against the rest, whose class weight is 1.
+    A hinge fit of certus provides its dual point.
     """
     if model.multi_class != "ovr":
         raise ValueError(
@@ -159,36 +159,36 @@ def read_linear_svc(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
         "parameters": parameters,
         "labels": Labels(np.asarray(model.classes_)),
         "iteration": {**_iteration(model), "one_solver": True},
-        "notes": (AGAINST_THE_REST,) if several else (),
+        "notes": (ONE_VS_REST_NOTE,) if several else (),
     }
 
 
 # --- stochastic gradient descent ------------------------------------------------------------------
 
 
-OF_SGD = {"log_loss": "logistic", "hinge": "hinge", "squared_hinge": "squared_hinge"}
-AGAINST_THE_REST = "for each class against the rest; the objective is their sum"
+SGD_LOSSES = {"log_loss": "logistic", "hinge": "hinge", "squared_hinge": "squared_hinge"}
+ONE_VS_REST_NOTE = "for each class against the rest; the objective is their sum"
 
 
 def read_sgd(model: FittedModel, rows: "Rows") -> dict[str, Any]:
-    """(1/n) Σ_i s_i c_{y_i} ℓ_i + α(l‖w‖₁ + (1−l)/2‖w‖²): n counts rows, not weights.
+    """Read SGDClassifier: (1/n) Σ_i s_i c_{y_i} ℓ_i + α(l‖w‖₁ + (1−l)/2‖w‖²).
 
-    More than two classes: one such problem for each against the rest, whose class weight is 1.
-    "balanced" counts rows, not weights.
+    n counts rows, not weights, and so does "balanced". With more than two classes, there is one
+    such problem for each class against the rest, whose class weight is 1.
     """
-    if model.loss not in OF_SGD:
+    if model.loss not in SGD_LOSSES:
         raise ValueError(
             f"SGDClassifier(loss={model.loss!r}) cannot be audited: only "
-            f"{', '.join(f'loss={name!r}' for name in OF_SGD)} can"
+            f"{', '.join(f'loss={name!r}' for name in SGD_LOSSES)} can"
         )
     if model.early_stopping:
         raise ValueError(
             "SGDClassifier(early_stopping=True) fits on a part of the rows only, and the model "
-            "does not say which: nothing can be checked on the rows given"
+            "does not record which: nothing can be checked on the rows given"
         )
     ratio = {"l1": 1.0, "elasticnet": model.l1_ratio}.get(model.penalty, 0.0)
     alpha = 0.0 if model.penalty is None else float(model.alpha)
-    if alpha == 0 and OF_SGD[model.loss] in LOSSES_WITHOUT_BOUND:
+    if alpha == 0 and SGD_LOSSES[model.loss] in LOSSES_WITHOUT_BOUND:
         raise ValueError(
             f"without a penalty no bound is known for SGDClassifier(loss={model.loss!r})"
         )
@@ -201,10 +201,10 @@ def read_sgd(model: FittedModel, rows: "Rows") -> dict[str, Any]:
         "class_weight": _balanced_by_rows(model, rows),
         "one_vs_rest": several,
     }
-    notes = (AGAINST_THE_REST,) if several else ()
+    notes = (ONE_VS_REST_NOTE,) if several else ()
     return {
-        "definition": OF_SGD[model.loss],
-        "formula": formula(OF_SGD[model.loss], **{**parameters, "C": "1/n"}),
+        "definition": SGD_LOSSES[model.loss],
+        "formula": formula(SGD_LOSSES[model.loss], **{**parameters, "C": "1/n"}),
         "parameters": parameters,
         "labels": Labels(np.asarray(model.classes_)),
         "iteration": {**_iteration(model), "stochastic": True},
@@ -215,20 +215,20 @@ def read_sgd(model: FittedModel, rows: "Rows") -> dict[str, Any]:
 # --- ridge ----------------------------------------------------------------------------------------
 
 
-ONE_COLUMN = "y is 1 for the second class and −1 for the first"
+SINGLE_COLUMN_NOTE = "y is 1 for the second class and −1 for the first"
 SQUARES = "Σ sᵢ(yᵢ − xᵢᵀw − b)²"
-A_COLUMN_EACH = "y has a column for each class, 1 for its rows and −1 for the rest"
+COLUMN_PER_CLASS_NOTE = "y has a column for each class, 1 for its rows and −1 for the rest"
 
 
 def _read_ridge(model: FittedModel, rows: "Rows", alpha: object) -> dict[str, Any]:
-    """Least squares on ±1, a column for each class (one for two classes)."""
+    """Read least squares on ±1, with a column for each class (one for two classes)."""
     weight = _balanced_by_rows(model, rows)
     return {
         "definition": "least_squares",
         "formula": RIDGE if weight is None else RIDGE.replace("sᵢ", "sᵢcᵢ"),
         "parameters": {**_coefficients(model), "alpha": np.asarray(alpha, dtype=float)},
         "labels": Labels(np.asarray(model.classes_), "signs", weight),
-        "notes": (ONE_COLUMN if len(model.classes_) == 2 else A_COLUMN_EACH,),
+        "notes": (SINGLE_COLUMN_NOTE if len(model.classes_) == 2 else COLUMN_PER_CLASS_NOTE,),
     }
 
 
@@ -249,18 +249,18 @@ def read_ridge_classifier_cv(model: FittedModel, rows: "Rows") -> dict[str, Any]
 
 
 def read_penalized(model: FittedModel, rows: "Rows") -> dict[str, Any]:
-    """Σ_i s_i c_{y_i} ℓ_i + penalty(w), the loss and the penalty recognised by their attributes."""
+    """Read PenalizedClassifier: Σ_i s_i c_{y_i} ℓ_i + penalty(w), both read by their attributes."""
     loss, penalty = model.loss_, model.penalty_
     try:
         l1, l2 = float(penalty.l1), float(penalty.l2)
     except AttributeError:
         raise ValueError(
-            f"the penalty {penalty!r} is your own, and no definition of certus knows it"
+            f"the penalty {penalty!r} is your own, and certus has no definition of it"
         ) from None
     if getattr(penalty, "positive", False):
-        raise ValueError(f"no definition of certus knows a classifier with the penalty {penalty!r}")
+        raise ValueError(f"certus has no definition of a classifier with the penalty {penalty!r}")
     if loss.name not in LOSS:
-        raise ValueError(f"the loss {loss!r} is your own, and no definition of certus knows it")
+        raise ValueError(f"the loss {loss!r} is your own, and certus has no definition of it")
     if (
         l1 == l2 == 0
         and loss.name == "squared"
@@ -280,7 +280,7 @@ def read_penalized(model: FittedModel, rows: "Rows") -> dict[str, Any]:
         parameters["delta"] = float(loss.delta)
     definition = loss.name
     if loss.name == "squared":  # Huber's, with no row beyond δ
-        definition, parameters["delta"] = "huber", BEYOND_ALL
+        definition, parameters["delta"] = "huber", UNREACHED_DELTA
     return {
         "definition": definition,
         "formula": formula(loss.name, **parameters),
@@ -298,7 +298,7 @@ def _read_squares(model: FittedModel, rows: "Rows") -> dict[str, Any]:
         K = len(model.classes_)
         counts = np.bincount(rows.y[:, 0].astype(np.intp), weights=rows.s, minlength=K)
         weight = counts.sum() / (K * counts)
-    signs = ONE_COLUMN if len(model.classes_) == 2 else A_COLUMN_EACH
+    signs = SINGLE_COLUMN_NOTE if len(model.classes_) == 2 else COLUMN_PER_CLASS_NOTE
     return {
         "definition": "least_squares",
         "formula": SQUARES if weight is None else SQUARES.replace("sᵢ", "sᵢcᵢ"),
@@ -331,10 +331,10 @@ def _as_whole_number(label: Any) -> list[int]:
 
 
 def _balanced_by_rows(model: FittedModel, rows: "Rows") -> Any:
-    """Class weights with "balanced" as c_k = n / (K n_k), ignoring sample weights."""
-    given = class_weight_of(model)
-    if not isinstance(given, str):
-        return given
+    """Return class weights, with "balanced" as c_k = n / (K n_k), ignoring sample weights."""
+    class_weight = class_weight_of(model)
+    if not isinstance(class_weight, str):
+        return class_weight
     assert rows.y is not None
     K = len(model.classes_)
     counts = np.bincount(rows.y[:, 0].astype(np.intp), minlength=K)
@@ -344,7 +344,7 @@ def _balanced_by_rows(model: FittedModel, rows: "Rows") -> Any:
 # --- the objective as text ------------------------------------------------------------------------
 
 LOSSES_WITHOUT_BOUND = ("hinge", "squared_hinge", "huber", "squared")
-BEYOND_ALL = 1e150  # a residual that no row has
+UNREACHED_DELTA = 1e150  # of Huber's loss: no row has so large a residual
 LOSS = {
     "logistic": "log(1 + exp(−yᵢ({z})))",
     "softmax": "(log Σₖ exp(zᵢₖ) − zᵢ,yᵢ)",
@@ -366,13 +366,13 @@ def formula(
     intercept_scaling: float | None = None,
     **_other: Any,
 ) -> str:
-    """Σ sᵢ log(1 + exp(−yᵢ(xᵢᵀw + b))) + ½‖w‖², with what is 0 or 1 left out."""
+    """Return the objective without factors of 1: Σ sᵢ log(1 + exp(−yᵢ(xᵢᵀw + b))) + ½‖w‖²."""
     weight = "sᵢ" if class_weight is None else "sᵢcᵢ"
     factor = "" if C == 1 else f"{C} " if isinstance(C, str) else f"{C:g} "
     z = "xᵢᵀw + b" if fit_intercept else "xᵢᵀw"
     text = f"{factor}Σ {weight} {LOSS[loss].format(z=z)}"
-    penalised = intercept_scaling if fit_intercept else None
-    b = "b" if penalised == 1 else f"b/{penalised:g}" if penalised else ""
+    penalized = intercept_scaling if fit_intercept else None
+    b = "b" if penalized == 1 else f"b/{penalized:g}" if penalized else ""
     if l1:
         times = "" if l1 == 1 else f"{l1:g}"
         text += f" + {times}‖w‖₁" + (f" + {times}|{b}|" if b else "")

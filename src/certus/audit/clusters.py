@@ -1,7 +1,7 @@
 """k-means of certus and scikit-learn: centres, and the model's labels and objective.
 
-Predictions of scikit-learn's models for some of their rows are read too. A copy of the model
-without column names predicts, since the rows have none here.
+Predictions of scikit-learn's models for some of their rows are read too. They are made by a copy of
+the model without column names, since the rows have no names here.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 FORMULA = "Σ sᵢ minₖ ‖xᵢ − μₖ‖²"
-BY_TREE = "Σ sᵢ ‖xᵢ − μ‖², μ the centre of the leaf of xᵢ"
+TREE_FORMULA = "Σ sᵢ ‖xᵢ − μ‖², μ the centre of the leaf of xᵢ"
 MAX_PREDICTED_ROWS = 2048  # rows whose predictions are compared
-MINI_BATCHES = "mini-batches approach an optimum, they do not reach it"
-SPLITS = "each split was optimised by itself, not the clustering as a whole"
+MINI_BATCH_AIM = "mini-batches approach an optimum, they do not reach it"
+BISECTING_AIM = "each split was optimised by itself, not the clustering as a whole"
 
 
 def read_kmeans(model: FittedModel, rows: "Rows") -> dict[str, Any]:
@@ -29,7 +29,7 @@ def read_kmeans(model: FittedModel, rows: "Rows") -> dict[str, Any]:
 
 
 def read_mini_batch(model: FittedModel, rows: "Rows") -> dict[str, Any]:
-    """Read centres; after partial_fit, or without compute_labels, labels are not claimed."""
+    """Read centres; after partial_fit, or without compute_labels, the model claims no labels."""
     labels = vars(model).get("labels_")
     if labels is None or len(labels) != rows.shape[0] or not vars(model).get("compute_labels", 1):
         reading = _reading(model, rows, None)
@@ -38,16 +38,16 @@ def read_mini_batch(model: FittedModel, rows: "Rows") -> dict[str, Any]:
         reading = _reading(model, rows, labels)
     if not is_ours(model):  # its starts are compared on a few rows, before the fit
         reading["extra_claims"]["restarts"] = None
-    reading["iteration"]["aims"] = MINI_BATCHES
+    reading["iteration"]["aims"] = MINI_BATCH_AIM
     return reading
 
 
 def read_bisecting(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     """Read labels of a tree of splits, which need not be those of the nearest centres."""
     reading = _reading(model, rows, _labels(model, rows))
-    reading["formula"] = BY_TREE
+    reading["formula"] = TREE_FORMULA
     reading["extra_claims"] |= {"by_tree": True, "restarts": None}  # starts are those of a split
-    reading["iteration"]["aims"] = SPLITS
+    reading["iteration"]["aims"] = BISECTING_AIM
     return reading
 
 
@@ -82,7 +82,7 @@ def _reading(model: FittedModel, rows: "Rows", labels: Any) -> dict[str, Any]:
 
 
 def _iteration(model: FittedModel) -> dict[str, Any]:
-    """tol, and max_iter if it was reached."""
+    """Return tol, and max_iter if it was reached."""
     fitted = vars(model)
     reached = fitted.get("n_iter_", 0) >= fitted.get("max_iter", np.inf)
     return {"tol": fitted.get("tol"), "max_iter": fitted["max_iter"] if reached else None}
@@ -99,16 +99,16 @@ def _labels(model: FittedModel, rows: "Rows") -> np.ndarray:
 
 
 def _restarts(model: FittedModel) -> Any:
-    """The objective of each start. scikit-learn keeps only the best: known for a single start."""
+    """Return the objective of each start; scikit-learn stores only the best."""
     fitted = vars(model)
     if "restarts_" in fitted:
         return np.asarray(fitted["restarts_"], dtype=float)
     starts, init = fitted.get("n_init"), fitted.get("init")
-    by_chance = callable(init) or isinstance(init, str)
+    is_random = callable(init) or isinstance(init, str)
     if starts == "auto":
         starts = 1 if isinstance(init, str) and init == "k-means++" else 10
-    one = starts == 1 or not by_chance
-    return [float(model.inertia_)] if one else None
+    has_single_start = starts == 1 or not is_random
+    return [float(model.inertia_)] if has_single_start else None
 
 
 def _predicted(model: FittedModel, rows: "Rows") -> tuple[np.ndarray, np.ndarray]:

@@ -3,7 +3,7 @@
     index:   y_i = k             where classes[k] is the label of row i
     signs:   Y_ik = 1 or −1      a column for each class; for two classes that of the second only
 
-Least squares takes signs, the other definitions the index.
+Least squares takes signs, and the other definitions take the index.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ import numpy as np
 class Labels:
     classes: np.ndarray  # ascending, or in an order of their own
     coding: str = "index"
-    weight: np.ndarray | None = None  # of classes, where the definition has only those of rows
+    weight: np.ndarray | None = None  # of classes, where the definition has weights of rows only
 
     def targets(self, k: np.ndarray) -> np.ndarray:
         """Return (n, 1) indices as targets of the definition."""

@@ -1,7 +1,7 @@
-"""Trees of clusters: merges, the method and metric that made them, and the labels of a cut.
+"""Trees of clusters: merges, their method and metric, and the labels of a cut.
 
-A ``Tree`` of certus holds the merges of our own models and of SciPy's ``linkage``. scikit-learn's
-models have children, heights only if fitted with compute_distances=True, and no sizes.
+A ``Tree`` of certus holds the merges of certus's models and of SciPy's ``linkage``. scikit-learn's
+models have children but no sizes, and heights only if fitted with compute_distances=True.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ def read_ours(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     wrong: list[str] = []
     for name, part in (("children_", merges[:, :2]), ("distances_", merges[:, 2])):
         if name in fitted and not np.array_equal(fitted[name], part):
-            wrong.append(f"{name} is not what tree_ has")
+            wrong.append(f"{name} differs from tree_")
     # the distance prepared on the rows holds what it estimated from them
     reading = _reading(tree, rows, merges, _cut(model), fitted.get("_distance"))
     reading["contradictions"] = (*wrong, *_counts(model))
@@ -70,12 +70,14 @@ def read_sklearn(model: FittedModel, rows: "Rows") -> dict[str, Any]:
             "merges": np.column_stack(parts).astype(float), "method": model.linkage,
             "metric": metric, "metric_params": params, **_cut(model),
         },
-        "notes": () if heights is not None else (NO_HEIGHTS,),
+        "notes": () if heights is not None else (MISSING_HEIGHTS_NOTE,),
         "contradictions": _counts(model),
     }  # fmt: skip
 
 
-NO_HEIGHTS = "heights are not claimed: fit with compute_distances=True to have them checked"
+MISSING_HEIGHTS_NOTE = (
+    "heights are not claimed: fit with compute_distances=True to have them checked"
+)
 
 
 def read_features(model: FittedModel, rows: "Rows") -> dict[str, Any]:
@@ -95,12 +97,12 @@ def _reading(
         raise ValueError("a tree takes no sample_weight: leave it out")
     method = tree.method
     if method not in (*AGGLOMERATIVE_METHODS, "diana"):
-        why = {
+        reasons = {
             None: "say which linkage it is: Tree(merges, method='average')",
             "bisecting": "its splits are those of k-means: verify the BisectingKMeans",
         }
         known = ", ".join(AGGLOMERATIVE_METHODS)
-        raise ValueError(why.get(method, f"method={method!r} is none of {known} and diana"))
+        raise ValueError(reasons.get(method, f"method={method!r} is none of {known} and diana"))
     scale = None if tree.scale is None else np.asarray(tree.scale, dtype=float)
     metric = tree.metric if metric is None else metric
     metric, params = _metric(metric, tree.metric_params, rows, scale)
@@ -128,13 +130,13 @@ def _require_distances(shape: tuple[int, int], n: int) -> None:
 
 
 def _precision(tree: object) -> float:
-    """ε of the floats in which distances were held."""
+    """Return ε of the floats in which distances were stored."""
     dtype = vars(tree).get("dtype")
     return float(np.finfo(np.float64 if dtype is None else dtype).eps)
 
 
 def _cut(model: FittedModel) -> dict[str, Any]:
-    """The cut of the tree that ``labels_`` claim to be."""
+    """Return the cut of the tree that ``labels_`` are claimed to be."""
     threshold = vars(model).get("distance_threshold")
     labels = np.asarray(model.labels_)
     if threshold is not None:
@@ -190,4 +192,4 @@ def _formula(
 
 
 def _user() -> None:
-    """Placeholder for a distance of the user's."""
+    """Stand in for a distance of the user's in texts; it is never called."""

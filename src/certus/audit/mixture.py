@@ -1,6 +1,6 @@
-"""Mixtures of certus, and scikit-learn's GaussianMixture: shares, components, other attributes.
+"""Mixtures of certus, and scikit-learn's GaussianMixture: shares, components and other attributes.
 
-scikit-learn adds reg_covar to the diagonal of covariances. The log densities and components that
+scikit-learn adds reg_covar to the diagonals of covariances. The log densities and components that
 its models compute for some of their rows are read too.
 """
 
@@ -21,12 +21,12 @@ RELATIVE_PRIOR_ROWS = 1e-6  # ε, rows of the prior where reg_covar="relative"
 MAX_LISTED_COLUMNS = 5
 SHAPES = ("full", "tied", "diag", "spherical")
 GAUSSIAN_FORMULA = "Σ sᵢ log Σₖ πₖ N(xᵢ; μₖ, {C})"
-PRIOR = {
+COVARIANCE_PRIOR = {
     "tied": " − ½ε (log|C| + tr(DC⁻¹))",
     "other": " − ½ε Σₖ (log|Cₖ| + tr(DCₖ⁻¹))",
 }
 COUNT_FORMULA = "Σ sᵢ log Σₖ πₖ {name}(xᵢ; {theta}ₖ)"
-MEAN_ROW = " + a Σₖ log {name}(x̄; {theta}ₖ)"
+COUNT_PRIOR = " + a Σₖ log {name}(x̄; {theta}ₖ)"
 
 
 def read_gaussian(model: FittedModel, rows: "Rows") -> dict[str, Any]:
@@ -37,7 +37,7 @@ def read_gaussian(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     added = 0.0 if relative or reg is None else float(reg)
     formula = GAUSSIAN_FORMULA.format(C="C" if shape == "tied" else "Cₖ")
     if relative:
-        formula += PRIOR["tied" if shape == "tied" else "other"]
+        formula += COVARIANCE_PRIOR["tied" if shape == "tied" else "other"]
     theta = {"means": _finite(model, "means_"), "covariances": _finite(model, "covariances_")}
     constant = np.asarray(vars(model).get("constant_columns_", ()), dtype=np.intp)
     parameters = {
@@ -79,7 +79,7 @@ def _counts(
     a = float(model.prior or 0.0)
     formula = COUNT_FORMULA.format(name=name, theta=theta)
     if a:
-        formula += MEAN_ROW.format(name=name, theta=theta)
+        formula += COUNT_PRIOR.format(name=name, theta=theta)
     values = {"values": _finite(model, attribute)}
     return _reading(model, rows, formula, {"family": family, "theta": values, "epsilon": a})
 
@@ -106,7 +106,7 @@ def _reading(
             "answers": None if ours else _answers(model, rows),
             "stopped": ours and not fitted.get("converged_", True),
         },
-        "iteration": _ended_by(model),
+        "iteration": _iteration(model),
     }
 
 
@@ -119,15 +119,15 @@ def _finite(model: FittedModel, name: str) -> np.ndarray:
 
 
 def _restarts(model: FittedModel) -> Any:
-    """The objective of each start. scikit-learn keeps only the best: known for a single start."""
+    """Return the objective of each start; scikit-learn stores only the best."""
     fitted = vars(model)
     if "restarts_" in fitted:
         return np.asarray(fitted["restarts_"], dtype=float)
     return [float(model.lower_bound_)] if fitted.get("n_init") == 1 else None
 
 
-def _ended_by(model: FittedModel) -> dict[str, Any]:
-    """tol, and max_iter if it was reached."""
+def _iteration(model: FittedModel) -> dict[str, Any]:
+    """Return tol, and max_iter if it was reached."""
     fitted = vars(model)
     reached = not fitted.get("converged_", True)
     return {"tol": fitted.get("tol"), "max_iter": fitted.get("max_iter") if reached else None}

@@ -1,7 +1,7 @@
 """NCFS of certus: weights of columns, and what the model states about F, scales and its rows.
 
-What follows from the weights alone (``support_``, ``weights_in_units_``) is checked here; what
-needs the rows, in ``proofs/ncfs/ncfs.py``.
+Attributes that follow from the weights alone (``support_``, ``weights_in_units_``) are checked
+here, those that depend on the rows in ``proofs/ncfs/ncfs.py``.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -23,25 +23,23 @@ WEIGHT_SUMMARIES: dict[str, Any] = {"max": np.max, "mean": np.mean, "median": np
 SOLVER_AIMS = {
     "yang": "the published ascent ends where the objective hardly changes, not where slopes are 0"
 }
-NOT_CHOSEN = "the choice of alpha_ was not recomputed, the fit at it was"
+UNCHECKED_CHOICE_NOTE = "the choice of alpha_ was not recomputed, the fit at it was"
 # apparent fall of F in a step that rounding explains, as a share of Σa; 1e-9 in float64
 MAX_APPARENT_FALL = {"float32": 1e-6}
 
 
 def read_classifier(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     classes = np.asarray(model.classes_)
-    K, of_rows, notes = len(classes), "sᵢ ", []
+    K, row_weight, notes = len(classes), "sᵢ ", []
     gains, gain = np.eye(K), "[yᵢ = yⱼ]"
     if model.loss is not None:
         gains, gain = -_costs(model.loss, classes), "loss(yᵢ, yⱼ)"
     prior = _prior(model.prior, classes)
     if prior is not None:
-        of_rows = "aᵢ "
-        of_what = (
-            "of its class" if isinstance(prior, str) else "of its class, times the class's share"
-        )
-        notes.append(f"aᵢ is the weight of a row as a share {of_what}")
-    reading = _reading(model, rows, of_rows, gain)
+        row_weight = "aᵢ "
+        times_share = "" if isinstance(prior, str) else ", times the class's share"
+        notes.append(f"aᵢ is the weight of a row as a share of its class{times_share}")
+    reading = _reading(model, rows, row_weight, gain)
     reading["parameters"] |= {"gains": gains, "prior": prior}
     return {**reading, "labels": Labels(classes), "notes": tuple(notes)}
 
@@ -52,7 +50,7 @@ def read_classifier_cv(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     if model.alpha_ != chosen:
         wrong_text = f"alpha_ is {model.alpha_:.9g}, alphas_[chosen_index_] is {chosen:.9g}"
         reading["contradictions"] = (*reading["contradictions"], wrong_text)
-    return {**reading, "notes": (*reading["notes"], NOT_CHOSEN)}
+    return {**reading, "notes": (*reading["notes"], UNCHECKED_CHOICE_NOTE)}
 
 
 def read_regressor(model: FittedModel, rows: "Rows") -> dict[str, Any]:
@@ -71,7 +69,7 @@ def read_regressor(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     return reading
 
 
-def _reading(model: FittedModel, rows: "Rows", of_rows: str, gain: str) -> dict[str, Any]:
+def _reading(model: FittedModel, rows: "Rows", row_weight: str, gain: str) -> dict[str, Any]:
     W, fitted = np.asarray(model.weights_, dtype=float), vars(model)
     shift, scale = (np.asarray(fitted[name], dtype=float) for name in ("shift_", "scale_"))
     for name, values in (("weights_", W), ("shift_", shift), ("scale_", scale)):
@@ -86,7 +84,7 @@ def _reading(model: FittedModel, rows: "Rows", of_rows: str, gain: str) -> dict[
         "objective": float(model.objective_), "loo_score": float(model.loo_score_),
         "scaling": model.scale, "kept": (model._fit_X, model._fit_columns, model._fit_y),
     }  # fmt: skip
-    wrong, requested = _of_weights(model, W, scale), fitted.get("alpha")
+    wrong, requested = _weight_errors(model, W, scale), fitted.get("alpha")
     if isinstance(requested, str) and model.metric != "phi_s":
         claims["auto_alpha"] = alpha
     elif requested is not None and alpha != (0.0 if model.metric == "phi_s" else float(requested)):
@@ -99,7 +97,7 @@ def _reading(model: FittedModel, rows: "Rows", of_rows: str, gain: str) -> dict[
     penalty = "" if alpha == 0 else f" − {times}Σ W"
     return {
         "definition": "ncfs",
-        "formula": f"{sign}{mean}Σ {of_rows}pᵢⱼ {gain}{penalty} over W ≥ 0, pᵢⱼ ~ "
+        "formula": f"{sign}{mean}Σ {row_weight}pᵢⱼ {gain}{penalty} over W ≥ 0, pᵢⱼ ~ "
         f"exp(−{DISTANCE[model.metric]}{by})",
         "parameters": {
             "W": W, "sigma": sigma, "alpha": alpha, "metric": model.metric, "shift": shift,
@@ -107,19 +105,19 @@ def _reading(model: FittedModel, rows: "Rows", of_rows: str, gain: str) -> dict[
         },
         "extra_claims": {"claims": claims},
         "iteration": _iteration(model),
-        "contradictions": (*wrong, *_on_the_way(model, rows)),
+        "contradictions": (*wrong, *_decreases(model, rows)),
     }  # fmt: skip
 
 
 def _costs(loss: object, classes: np.ndarray) -> np.ndarray:
-    """Costs of predicting class j for a row of class i."""
+    """Return the costs of predicting class j for a row of class i."""
     if callable(loss):
         loss = loss(classes[:, None], classes[None, :])
     return np.array(np.broadcast_to(np.asarray(loss, dtype=float), (len(classes),) * 2))
 
 
 def _prior(prior: object, classes: np.ndarray) -> Any:
-    """None, "balanced", or the share of each class."""
+    """Return None, "balanced", or the share of each class."""
     if isinstance(prior, str):
         shares = {"empirical": None, "balanced": "balanced"}
         return shares.get(prior, np.full(len(classes), 1 / len(classes)))
@@ -130,7 +128,7 @@ def _prior(prior: object, classes: np.ndarray) -> Any:
 
 
 def _iteration(model: FittedModel) -> dict[str, Any]:
-    """tol, max_iter if it was reached, and what the solver aims at if not at a local optimum."""
+    """Return tol, max_iter if reached, and what the solver aims at if not at a local optimum."""
     fitted = vars(model)
     reached = fitted.get("n_iter_", 0) >= model.max_iter
     iteration = {"tol": model.tol, "max_iter": model.max_iter if reached else None}
@@ -138,26 +136,26 @@ def _iteration(model: FittedModel) -> dict[str, Any]:
     return iteration | ({} if aims is None else {"aims": aims})
 
 
-def _on_the_way(model: FittedModel, rows: "Rows") -> list[str]:
+def _decreases(model: FittedModel, rows: "Rows") -> list[str]:
     """Report a fall of F between steps; F of a fit by L-BFGS never falls."""
-    fell = float(vars(model).get("_largest_decrease", 0.0))
-    if "aims" in _iteration(model) or fell <= MAX_APPARENT_FALL.get(str(rows.X.dtype), 1e-9):
+    decrease = float(vars(model).get("_largest_decrease", 0.0))
+    if "aims" in _iteration(model) or decrease <= MAX_APPARENT_FALL.get(str(rows.X.dtype), 1e-9):
         return []
-    return [f"the objective fell by a share of {fell:.1g} between two steps"]
+    return [f"the objective fell by a share of {decrease:.1g} between two steps"]
 
 
-def _of_weights(model: FittedModel, W: np.ndarray, scale: np.ndarray) -> list[str]:
+def _weight_errors(model: FittedModel, W: np.ndarray, scale: np.ndarray) -> list[str]:
     """Report errors of ``support_`` and of ``weights_in_units_``."""
     wrong, units = [], vars(model).get("weights_in_units_")
     if model.metric == "phi_s":
         if units is not None:
-            wrong.append("weights_in_units_ is not None, and phi_s is no sum over columns")
+            wrong.append("weights_in_units_ is not None, although phi_s is no sum over columns")
     else:
         true = W / (scale if model.metric == "manhattan" else scale**2)
         if units is None or not np.allclose(units, true, rtol=1e-9, atol=0.0):
             wrong.append("weights_in_units_ is not weights_ in the units of the columns")
     if not np.array_equal(model.support_, _selected(W, model)):
-        wrong.append("support_ is not what threshold and n_features_to_select make of weights_")
+        wrong.append("support_ does not follow from weights_, threshold and n_features_to_select")
     return wrong
 
 
@@ -165,12 +163,12 @@ def _selected(W: np.ndarray, model: FittedModel) -> np.ndarray:
     count = model.n_features_to_select
     if count is not None:
         whole = not isinstance(count, float | np.floating)
-        most = int(count) if whole else max(1, int(count * len(W)))
-        largest = np.argsort(-W, kind="stable")[:most]
+        n_selected = int(count) if whole else max(1, int(count * len(W)))
+        largest = np.argsort(-W, kind="stable")[:n_selected]
         return np.isin(np.arange(len(W)), largest) & (W > 0)
-    times, _, of = str(model.threshold).rpartition("*")
-    if of.strip() in WEIGHT_SUMMARIES:
-        least = float(times or 1.0) * float(WEIGHT_SUMMARIES[of.strip()](W))
+    factor, _, summary = str(model.threshold).rpartition("*")
+    if summary.strip() in WEIGHT_SUMMARIES:
+        threshold = float(factor or 1.0) * float(WEIGHT_SUMMARIES[summary.strip()](W))
     else:
-        least = float(model.threshold)
-    return np.asarray((W > 0) & (least <= W))
+        threshold = float(model.threshold)
+    return np.asarray((W > 0) & (threshold <= W))

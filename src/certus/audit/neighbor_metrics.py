@@ -1,6 +1,6 @@
 """The distance of a neighbours model, as its definition names it.
 
-name, parameters        or, if it has no name, a function of two blocks of rows
+It is a name with parameters or, without a name, a function of two blocks of rows.
 """
 
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def name_of(model: FittedModel) -> Any:
 
 
 def metric_of(model: FittedModel) -> tuple[Any, dict[str, Any]]:
-    """The distance, by name with its parameters, or as a function of two blocks of rows."""
+    """Return the distance by name, with its parameters, or as a function of two blocks of rows."""
     distance = vars(model).get("_distance")
     if distance is not None:
         return of_distance(distance)
@@ -70,7 +70,7 @@ def metric_of(model: FittedModel) -> tuple[Any, dict[str, Any]]:
 
 
 def of_distance(distance: Any) -> tuple[Any, dict[str, Any]]:
-    """Name and parameters of a ``certus.distances.Distance`` that was prepared on the rows."""
+    """Return name and parameters of a ``certus.distances.Distance`` prepared on the rows."""
     if distance.name not in METRICS or "function" in vars(distance):
         return distance.pairwise, {}
     params = distance.parameters()

@@ -1,8 +1,8 @@
 """Neighbours models of certus and scikit-learn: a few queries, and the model's answers.
 
-Some of the model's own rows are the queries, so that each finds itself at distance 0; where votes
-depend on distances, so are points halfway between two rows. A copy without column names answers,
-since the rows have none here.
+Some of the model's own rows serve as queries, so that each finds itself at distance 0, and, where
+votes depend on distances, points halfway between two rows. The answers are those of a copy of the
+model without column names, since the rows have no names here.
 """
 
 import copy
@@ -45,13 +45,13 @@ def read_k_nearest(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     if k is None:
         return read_within_radius(model, rows)
     if not isinstance(k, int | np.integer):
-        raise ValueError(f"n_neighbors={k!r} is no whole number: the model can answer nothing")
+        raise ValueError(f"n_neighbors={k!r} is no whole number: the model cannot answer queries")
     n = int(model.n_samples_fit_ if rows.s is None else np.count_nonzero(rows.s > 0))
     if _predicts(model) and k > n:
-        raise ValueError(f"n_neighbors={k}, and the model keeps {n}: it can answer nothing")
+        raise ValueError(f"n_neighbors={k}, and the model has {n} rows: it cannot answer queries")
     k = min(int(k), n)
     pairs = _query_pairs(model, rows, _count(model, rows, MAX_ANSWERS // k))
-    plain_model = _without_names(model)
+    plain_model = _plain_copy(model)
     d, i = plain_model.kneighbors(_queries(rows, pairs), k)
     answers = np.asarray(d, dtype=float).ravel(), np.asarray(i, dtype=np.intp).ravel()
     start = np.arange(len(pairs) + 1) * k
@@ -61,7 +61,7 @@ def read_k_nearest(model: FittedModel, rows: "Rows") -> dict[str, Any]:
 def read_within_radius(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     """Read RadiusNeighbors*."""
     _require_a_claim(model, rows)
-    plain_model = _without_names(model)
+    plain_model = _plain_copy(model)
     single_pair = _query_pairs(model, rows, 1)
     max_count = MAX_ANSWERS // max(
         1, len(plain_model.radius_neighbors(_queries(rows, single_pair))[1][0])
@@ -128,7 +128,7 @@ def _queries(rows: "Rows", pairs: np.ndarray) -> Any:
     return csr_array(Q) if rows.sparse else Q
 
 
-def _without_names(model: FittedModel) -> FittedModel:
+def _plain_copy(model: FittedModel) -> FittedModel:
     plain_model = copy.copy(model)
     vars(plain_model).pop("feature_names_in_", None)
     if is_ours(model):
@@ -165,7 +165,7 @@ def _reading(
             "metric": metric, "metric_params": params, "ours": is_ours(model), "votes": votes,
         },
         "labels": labels,
-        "contradictions": _kept_otherwise(model, rows, params),
+        "contradictions": _stored_row_differences(model, rows, params),
     }  # fmt: skip
 
 
@@ -182,16 +182,16 @@ def _votes(
     Q = _queries(rows, pairs[has_neighbors])
     predicted = _columns(plain_model.predict(Q))
     if not is_classifier(model):
-        claim["predicted"] = _spread_out(predicted, has_neighbors)
+        claim["predicted"] = _for_all_queries(predicted, has_neighbors)
         return claim
     several = isinstance(model.classes_, list)
     classes = [np.asarray(c) for c in (model.classes_ if several else [model.classes_])]
     P = plain_model.predict_proba(Q)
     claim["names"] = [[repr(label) for label in c.tolist()] for c in classes]
-    numbers = [_number_of(predicted[:, o], c) for o, c in enumerate(classes)]
-    claim["predicted"] = _spread_out(np.column_stack(numbers), has_neighbors)
+    numbers = [_class_indices(predicted[:, o], c) for o, c in enumerate(classes)]
+    claim["predicted"] = _for_all_queries(np.column_stack(numbers), has_neighbors)
     P = P if several else [P]
-    claim["probabilities"] = [_spread_out(np.asarray(p), has_neighbors) for p in P]
+    claim["probabilities"] = [_for_all_queries(np.asarray(p), has_neighbors) for p in P]
     return claim
 
 
@@ -200,20 +200,20 @@ def _columns(values: np.ndarray) -> np.ndarray:
     return values[:, None] if values.ndim == 1 else values
 
 
-def _number_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return the index of each label's class, −1 if there is none."""
+def _class_indices(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return the index of each label's class, or −1 if there is none."""
     number = {label: k for k, label in enumerate(classes.tolist())}
     return np.array([number.get(label, -1) for label in labels.tolist()], dtype=float)
 
 
-def _spread_out(values: np.ndarray, has_neighbors: np.ndarray) -> np.ndarray:
+def _for_all_queries(values: np.ndarray, has_neighbors: np.ndarray) -> np.ndarray:
     out = np.zeros((len(has_neighbors), values.shape[1]))
     out[has_neighbors] = values
     return out
 
 
 def _weights(model: FittedModel, start: np.ndarray, d: np.ndarray) -> Any:
-    """ "uniform", "distance", or what the user's function gives for each neighbour."""
+    """Return "uniform", "distance", or the user's function of the distance to each neighbour."""
     weights: str | Callable[..., Any] | None = model.weights
     if weights is None or isinstance(weights, str):
         if weights not in (None, "uniform", "distance"):
@@ -227,22 +227,23 @@ def _weights(model: FittedModel, start: np.ndarray, d: np.ndarray) -> Any:
         return np.concatenate([np.asarray(weights(part), dtype=float) for part in parts])
 
 
-def _kept_otherwise(
+def _stored_row_differences(
     model: FittedModel, rows: "Rows", metric_params: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """Differences between the rows that the model keeps and those that were given."""
-    kept = vars(model)
-    differences = [first_other_row(kept.get("_fit_X"), rows.X, "of the model has", "in column")]
-    if kept.get("_tree") is not None:  # scikit-learn's, with a copy of the rows
-        tree = np.asarray(kept["_tree"].data)
+    """Describe differences between the rows that the model stores and those that were given."""
+    fitted = vars(model)
+    differences = [first_other_row(fitted.get("_fit_X"), rows.X, "of the model has", "in column")]
+    if fitted.get("_tree") is not None:  # scikit-learn's, with a copy of the rows
+        tree = np.asarray(fitted["_tree"].data)
         differences.append(first_other_row(tree, rows.X, "of the tree has", "in column"))
-    searched = vars(kept["_index"]).get("Z") if kept.get("_index") is not None else ()
-    # the rows that an index of ours searches, unless weights of the columns are in them
+    # the rows that an index of certus searches, unless weights of the columns are in them
+    searched = vars(fitted["_index"]).get("Z") if fitted.get("_index") is not None else ()
     is_plain = name_of(model) in UNWEIGHTED_MINKOWSKI and metric_params.get("w") is None
     if is_plain and np.shape(searched) == rows.shape:
         differences.append(first_other_row(searched, rows.X, "of the index has", "in column"))
     if rows.y is not None:
-        differences.append(first_other_row(kept.get("_y"), rows.y, "of the model has", "as target"))
+        y = fitted.get("_y")
+        differences.append(first_other_row(y, rows.y, "of the model has", "as target"))
     return tuple(text for text in differences if text is not None)
 
 

@@ -2,7 +2,7 @@
 
     F(w, b) = (1/D) Σ_i s_i ℓ(y_i − x_iᵀw − b) + pen(w)
 
-What differs between them is D, the loss, and what the penalty is made of.
+They differ in D, in the loss, and in what the penalty is computed from.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def _iteration(model: FittedModel) -> dict[str, Any]:
-    """How the fit ended, as far as the model records it: max_iter if it was reached, and tol."""
+    """Return how the fit ended, as far as recorded: max_iter if it was reached, and tol."""
     fitted = vars(model)
-    most, tol = fitted.get("max_iter"), fitted.get("tol")
+    max_iter, tol = fitted.get("max_iter"), fitted.get("tol")
     steps = np.max(np.asarray(fitted.get("n_iter_", 0), dtype=float), initial=0.0)
-    reached = most is not None and steps >= most > 0
-    return {"max_iter": int(most) if reached and most is not None else None, "tol": tol}
+    reached = max_iter is not None and steps >= max_iter > 0
+    return {"max_iter": int(max_iter) if reached and max_iter is not None else None, "tol": tol}
 
 
 def _reading(
@@ -55,8 +55,8 @@ def _elastic_net(alpha: Any, l1_ratio: Any, positive: object) -> dict[str, Any]:
 
 
 def read_elastic_net(model: FittedModel, rows: "Rows") -> dict[str, Any]:
-    """(1/2S) Σ s r² + αl‖w‖₁ + α(1 − l)/2 ‖w‖²: the weights' sum S, not their number."""
-    l1_ratio = vars(model).get("l1_ratio", 1.0)  # the lasso's
+    """Read Lasso and ElasticNet: (1/2S) Σ s r² + αl‖w‖₁ + α(1 − l)/2 ‖w‖², S the sum of weights."""
+    l1_ratio = vars(model).get("l1_ratio", 1.0)  # a lasso has none
     penalty = _elastic_net(model.alpha, l1_ratio, model.positive)
     return _reading(model, rows, {"name": "squared"}, penalty, "weights")
 
@@ -71,7 +71,7 @@ def read_elastic_net_cv(model: FittedModel, rows: "Rows") -> dict[str, Any]:
 
 
 def _least_angles(model: FittedModel, rows: "Rows", alpha: float) -> dict[str, Any]:
-    """(1/2n) Σ r² + α‖w‖₁, without weights."""
+    """Read a lasso by least angles: (1/2n) Σ r² + α‖w‖₁, without weights."""
     if vars(model).get("jitter") is not None:
         raise ValueError(
             f"{type(model).__name__}(jitter={model.jitter:g}) adds noise to y before it fits: "
@@ -97,7 +97,7 @@ def read_chosen_lasso_lars(model: FittedModel, rows: "Rows") -> dict[str, Any]:
 
 
 def read_sgd_regressor(model: FittedModel, rows: "Rows") -> dict[str, Any]:
-    """(1/n) Σ_i s_i ℓ_i + α(l‖w‖₁ + (1 − l)/2 ‖w‖²): n counts rows, not weights."""
+    """Read SGDRegressor: (1/n) Σ_i s_i ℓ_i + α(l‖w‖₁ + (1 − l)/2 ‖w‖²); n counts rows."""
     losses: dict[str, dict[str, Any]] = {
         "squared_error": {"name": "squared"},
         "huber": {"name": "huber", "delta": float(model.epsilon)},
@@ -110,7 +110,7 @@ def read_sgd_regressor(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     if model.early_stopping:
         raise ValueError(
             "SGDRegressor(early_stopping=True) fits on a part of the rows only, and the model does "
-            "not say which: nothing can be checked on the rows given"
+            "not record which: nothing can be checked on the rows given"
         )
     ratio = {"l1": 1.0, "elasticnet": model.l1_ratio}.get(model.penalty, 0.0)
     alpha = 0.0 if model.penalty is None else model.alpha
@@ -121,7 +121,7 @@ def read_sgd_regressor(model: FittedModel, rows: "Rows") -> dict[str, Any]:
 
 
 def read_huber_regressor(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
-    """Σ s (σ + σ H(r/σ)) + α‖w‖²: the scale σ is fitted too."""
+    """Read HuberRegressor: Σ s (σ + σ H(r/σ)) + α‖w‖²; the scale σ is fitted too."""
     r = "yᵢ − xᵢᵀw − b" if model.fit_intercept else "yᵢ − xᵢᵀw"
     penalty = f" + {_times(model.alpha)}‖w‖²" if model.alpha else ""
     return {
@@ -135,23 +135,23 @@ def read_huber_regressor(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
     }  # fmt: skip
 
 
-def several_tasks(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
+def refuse_multi_task(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
     raise ValueError(
-        f"{type(model).__name__} penalises the coefficients of all targets together, and no "
-        "definition of certus knows that"
+        f"{type(model).__name__} penalises the coefficients of all targets together, and certus "
+        "has no definition of that"
     )
 
 
 # --- any loss and penalty -------------------------------------------------------------------------
 
 
-def _listed(value: object) -> Any:
-    """Values as plain numbers and lists, which compare and print without NumPy."""
+def _plain_list(value: object) -> Any:
+    """Return values as plain numbers and lists, which compare and print without NumPy."""
     return np.asarray(value, dtype=float).tolist()
 
 
 def _terms(penalty: Any) -> dict[str, Any]:
-    """A penalty of ``certus.penalties`` in the definition's terms, by its name and attributes."""
+    """Return a penalty of ``certus.penalties``, read by name and attributes, for the definition."""
     name = vars(type(penalty)).get("name")
     if name in ("l1", "l2", "elastic_net"):
         positive = bool(vars(penalty).get("positive", False))
@@ -167,18 +167,18 @@ def _terms(penalty: Any) -> dict[str, Any]:
     if name in ("mcp", "scad"):
         return {"name": name, "strength": float(penalty.strength), "gamma": float(penalty.gamma)}
     if name == "box":
-        return {"name": name, "low": _listed(penalty.low), "high": _listed(penalty.high)}
+        return {"name": name, "low": _plain_list(penalty.low), "high": _plain_list(penalty.high)}
     if name == "simplex":
         return {"name": name, "total": float(penalty.total)}
-    raise ValueError(f"the penalty {penalty!r} is your own, and no definition of certus knows it")
+    raise ValueError(f"the penalty {penalty!r} is your own, and certus has no definition of it")
 
 
 def read_penalized_regressor(model: FittedModel, rows: "Rows") -> dict[str, Any]:
-    """Σ_i s_i ℓ_i + penalty(w), the loss and the penalty recognised by their attributes."""
+    """Read PenalizedRegressor: Σ_i s_i ℓ_i + penalty(w), both read by their attributes."""
     loss = model.loss_
     name = vars(type(loss)).get("name")
     if name not in ("squared", "huber"):
-        raise ValueError(f"the loss {loss!r} is your own, and no definition of certus knows it")
+        raise ValueError(f"the loss {loss!r} is your own, and certus has no definition of it")
     loss_term = {"name": name} if name == "squared" else {"name": name, "delta": float(loss.delta)}
     return _reading(model, rows, loss_term, _terms(model.penalty_), None)
 
@@ -216,7 +216,7 @@ def formula(
     weighted: bool, *, loss: dict[str, Any], penalty: dict[str, Any], divisor: str | None,
     fit_intercept: bool, **_other: Any,
 ) -> str:  # fmt: skip
-    """1/(2n) Σ sᵢ(yᵢ − xᵢᵀw − b)² + 0.1‖w‖₁."""
+    """Return the objective, such as 1/(2n) Σ sᵢ(yᵢ − xᵢᵀw − b)² + 0.1‖w‖₁."""
     r = "yᵢ − xᵢᵀw − b" if fit_intercept else "yᵢ − xᵢᵀw"
     D = {None: "", "rows": "n", "weights": "Σsᵢ" if weighted else "n"}[divisor]
     if loss["name"] == "squared":

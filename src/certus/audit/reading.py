@@ -1,7 +1,8 @@
 """The claim of a fitted model, as the name of a definition and its parameters.
 
-A reader is given the model and the rows, of which it may use the shape, and of a classifier the
-classes' indices. It raises ValueError, with the reason, where a model makes no claim to check.
+A reader is given the model and the rows, of which it may use the shape and, for a classifier, the
+indices of the classes. If a model makes no claim that can be checked, it raises ValueError with the
+reason.
 
 A model is recognised by the public name of its class, so nothing of another library is imported to
 read its models. A subclass is read as its nearest recognised base class.
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 class Reading:
     """``definition.check(data, **parameters)`` recomputes what ``model`` claims."""
 
-    model: str  # as printed
+    model: str  # name of the class, as printed
     definition: str
     formula: str
     parameters: dict[str, Any]
@@ -114,13 +115,13 @@ _READERS: dict[str, dict[str, Reader]] = {
         "cluster.FeatureAgglomeration": linkage.read_features,
         "svm.SVC": svc.read_svc,
         "kernel_ridge.KernelRidge": svm.read_kernel_ridge,
-        "linear_model.MultiTaskLasso": penalized.several_tasks,
-        "linear_model.MultiTaskLassoCV": penalized.several_tasks,
-        "linear_model.MultiTaskElasticNet": penalized.several_tasks,
-        "linear_model.MultiTaskElasticNetCV": penalized.several_tasks,
+        "linear_model.MultiTaskLasso": penalized.refuse_multi_task,
+        "linear_model.MultiTaskLassoCV": penalized.refuse_multi_task,
+        "linear_model.MultiTaskElasticNet": penalized.refuse_multi_task,
+        "linear_model.MultiTaskElasticNetCV": penalized.refuse_multi_task,
     },
 }
-REFUSING_READERS = {penalized.several_tasks}  # they raise, with the reason
+REFUSING_READERS = {penalized.refuse_multi_task}  # they raise, with the reason
 
 
 def _public_name(cls: type) -> str:
@@ -138,7 +139,7 @@ def _known_name(model: FittedModel) -> str | None:
 
 
 def readable() -> str:
-    """The classes that can be read, as text for messages."""
+    """Return the classes that can be read, as text for messages."""
     ours, theirs = (
         {name for name, reader in _READERS[library].items() if reader not in REFUSING_READERS}
         for library in ("certus", "sklearn")
@@ -163,11 +164,11 @@ def known(model: FittedModel) -> bool:
 
 def read(model: Any, rows: "Rows") -> Reading:
     """Read the claim of a fitted model of a known class about its own rows."""
-    full = _known_name(model)
-    assert full is not None
-    library, _, name = full.partition(".")
+    public_name = _known_name(model)
+    assert public_name is not None
+    library, _, name = public_name.partition(".")
     ours = library == "certus"
-    shown = type(model).__name__ if ours else full
+    shown = type(model).__name__ if ours else public_name
     reading = Reading(model=shown, ours=ours, **_READERS[library][name](model, rows))
     require_coefficients(model, reading.parameters, rows, reading.labels)
     require_penalties(reading.parameters)

@@ -1,6 +1,6 @@
-"""Shapes of fitted attributes: one that does not fit the rows is named before any computation.
+"""Checks of fitted attributes: one that does not fit the rows is named before any computation.
 
-coef_ (p,) with one intercept, or (k, p) with k of them; a classifier's is (1, p) for two classes
+coef_ has shape (p,) with one intercept, or (k, p) with k; a classifier's is (1, p) for two classes.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from ..data.rows import Rows
 
 
-# penalties as definitions name them, and their factor in words
+# names of penalties in definitions, and in messages
 PENALTIES = {
     "alpha": "the penalty alpha", "C": "C", "strength": "the strength of the penalty",
     "l1": "the factor of ‖w‖₁ (of alpha and l1_ratio)",
     "l2": "the factor of ‖w‖² (of alpha and l1_ratio)",
 }  # fmt: skip
-# exceptions of a reader that meets an attribute of another kind or shape
+# raised by a reader that meets an attribute of an unexpected type or shape
 READING_ERRORS = (AttributeError, TypeError, ValueError, LookupError, ArithmeticError)
 
 
 def why_unreadable(model: object, error: Exception) -> str:
-    """Return why a model cannot be checked: an attribute is missing, or of another kind."""
+    """Return why a model cannot be checked: an attribute is missing, or not of the right kind."""
     if isinstance(error, AttributeError) and hasattr(type(error.obj), "fit"):
         return f"{type(error.obj).__name__} has no {error.name} any more: fit it again"
     return (
@@ -58,7 +58,7 @@ def require_coefficients(
         raise ValueError(
             f"coef_ has shape {coef}, and there are {len(labels.classes)} classes: fit again"
         )
-    # of y (n, 1) some models keep coef_ (p,) and intercept_ (1,)
+    # for y of shape (n, 1) some models have coef_ (p,) and intercept_ (1,)
     flat = len(b_shape) == 1 or (len(b_shape) == 0 and len(coef) == 1)
     flat = flat or (len(b_shape) == 0 and not parameters.get("fit_intercept"))
     if b is not None and (not flat or (len(b_shape) == 1 and b_shape[0] not in (1, k))):
@@ -69,11 +69,11 @@ def require_coefficients(
 
 def require_penalties(parameters: dict[str, Any]) -> None:
     """Raise ValueError unless penalties are finite and ≥ 0; else the objective is unbounded."""
-    given = {name: parameters[name] for name in PENALTIES if name in parameters}
+    factors = {name: parameters[name] for name in PENALTIES if name in parameters}
     penalty = parameters.get("penalty")
     if isinstance(penalty, dict):
-        given |= {name: penalty[name] for name in PENALTIES if name in penalty}
-    for name, value in given.items():
+        factors |= {name: penalty[name] for name in PENALTIES if name in penalty}
+    for name, value in factors.items():
         values = np.asarray(value, dtype=float)
         good = np.isfinite(values) & (values > 0 if name == "C" else values >= 0)
         if not good.all():
@@ -85,6 +85,6 @@ def require_penalties(parameters: dict[str, Any]) -> None:
 
 
 def _scores(labels: Labels, parameters: dict[str, Any]) -> int:
-    """Number of scores per row."""
+    """Return the number of scores per row."""
     K = len(labels.classes)
     return 1 if K == 2 or "thresholds" in parameters else K

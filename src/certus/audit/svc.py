@@ -1,10 +1,10 @@
-"""Support vector machines: SVC of scikit-learn, and ours on top of it.
+"""Support vector machines: SVC of scikit-learn, and the density-weighted one built on it.
 
     ½‖w‖² + C Σ sᵢcᵢdᵢ [1 − yᵢ(wᵀφ(xᵢ) + b)]₊        for each pair of classes
 
-dual_coef_ is laid out as libsvm has it: of a support vector of class k, line l (line l − 1 where
-l > k) is its coefficient in the problem of classes k and l. y = 1 for the first of a pair; of two
-classes, for the second.
+dual_coef_ has libsvm's layout: for a support vector of class k, line l (line l − 1 where l > k) is
+its coefficient in the problem of classes k and l. y is 1 for the first class of a pair; if there
+are only two classes, for the second.
 """
 
 from itertools import combinations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .classifiers import ONE_COLUMN
+from .classifiers import SINGLE_COLUMN_NOTE
 from .labels import Labels
 from .svm import KERNEL_NAMES, class_weights, kernel_of, kernel_words, requested_gamma, weight_words
 from .types import FittedModel
@@ -25,11 +25,11 @@ SHIFTED_KERNEL_NOTE = (
     "support_ counts the rows of positive weight only, which is how scikit-learn leaves rows of "
     "weight 0 out"
 )
-OTHER_KERNELS = (
-    "with a kernel that is given, or a function, scikit-learn takes the kernels of other rows "
+OTHER_KERNELS_NOTE = (
+    "with a precomputed kernel or a function, scikit-learn uses the kernel values of other rows "
     "where rows have weight 0: drop these before the fit"
 )
-PAIRS = "for each pair of classes, on their rows; the objective is the sum"
+ONE_VS_ONE_NOTE = "for each pair of classes, on their rows; the objective is the sum"
 
 
 def read_svc(model: FittedModel, rows: "Rows") -> dict[str, Any]:
@@ -43,14 +43,17 @@ def read_svc(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     _require_libsvm_arrays(model)
     weight = np.asarray(model.class_weight_, dtype=float)
     stops = {"tol": model.tol, "max_iter": model.max_iter if model.fit_status_ else None}
-    how = {"kernel": kernel, "gamma": model.gamma, "degree": float(model.degree),
-           "coef0": float(model.coef0)}  # fmt: skip
-    reading = _read_pairs(model, rows, how, weight if (weight != 1).any() else None)
+    kernel_parameters = {
+        "kernel": kernel, "gamma": model.gamma, "degree": float(model.degree),
+        "coef0": float(model.coef0),
+    }  # fmt: skip
+    class_weight = weight if (weight != 1).any() else None
+    reading = _read_pairs(model, rows, kernel_parameters, class_weight)
     return {**reading, "iteration": stops}
 
 
 def _require_libsvm_arrays(model: FittedModel) -> None:
-    """Check the arrays that predict hands to libsvm, which reads past the end of short ones."""
+    """Check the arrays that predict passes to libsvm, which reads past the end of short ones."""
     K, m = len(model.classes_), len(model.support_)
     pairs, width = K * (K - 1) // 2, model.support_vectors_.shape[-1]
     shapes = {
@@ -59,7 +62,7 @@ def _require_libsvm_arrays(model: FittedModel) -> None:
         "_intercept_": (pairs,),
     }  # fmt: skip
     if model.kernel == "precomputed" or callable(model.kernel):
-        del shapes["support_vectors_"]  # none are kept
+        del shapes["support_vectors_"]  # such models store none
     for name, shape in shapes.items():
         if np.shape(getattr(model, name)) != shape:
             raise ValueError(
@@ -70,7 +73,7 @@ def _require_libsvm_arrays(model: FittedModel) -> None:
         raise ValueError("n_support_ does not add up to the number of support vectors: fit again")
     indices = np.asarray(model.support_)
     if m and not 0 <= indices.min() <= indices.max() < int(model.shape_fit_[0]):
-        raise ValueError("support_ names rows that are not there: fit again")
+        raise ValueError("support_ names rows that do not exist: fit again")
 
 
 def read_density_svc(model: FittedModel, rows: "Rows") -> dict[str, Any]:
@@ -121,22 +124,22 @@ def _read_pairs(
     return {
         "definition": "svc", "formula": formula + kernel_words(parameters),
         "parameters": parameters, "labels": Labels(classes), "contradictions": wrong,
-        "notes": (*notes, ONE_COLUMN if len(pairs) == 1 else PAIRS),
+        "notes": (*notes, SINGLE_COLUMN_NOTE if len(pairs) == 1 else ONE_VS_ONE_NOTE),
     }  # fmt: skip
 
 
 def _support(
     model: FittedModel, rows: "Rows"
 ) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]:
-    """Numbers of the support vectors' rows."""
+    """Return the row numbers of the support vectors, notes, and contradictions."""
     support = np.asarray(model.support_, dtype=np.intp)
     kept = model.support_vectors_
     kept = kept if isinstance(kept, np.ndarray) else kept.toarray()
     if support.size and not 0 <= support.min() <= support.max() < rows.shape[0]:
-        raise ValueError("support_ names rows that are not there: give the rows of the fit")
-    if kept.shape != (len(support), rows.shape[1]):  # precomputed: none are kept
-        zero = rows.s is not None and not rows.s.all()
-        return support, (OTHER_KERNELS,) if zero else (), ()
+        raise ValueError("support_ names rows that do not exist: give the rows of the fit")
+    if kept.shape != (len(support), rows.shape[1]):  # a precomputed kernel: none are stored
+        has_zero_weights = rows.s is not None and not rows.s.all()
+        return support, (OTHER_KERNELS_NOTE,) if has_zero_weights else (), ()
     if _same_rows(rows, support, kept):
         return support, (), ()
     used = np.arange(rows.shape[0]) if rows.s is None else np.flatnonzero(rows.s > 0)

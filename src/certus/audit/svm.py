@@ -3,14 +3,14 @@
     LSSVC, LSSVR      ½‖w‖² + C/2 Σ sᵢcᵢdᵢ² (yᵢ − wᵀφ(xᵢ) − b)²
     KernelRidge       the same without b, C = 1/α
 
-What differs is which weights a row has, and how dual coefficients are laid out.
+They differ in the weights of rows and in the layout of dual coefficients.
 """
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .classifiers import A_COLUMN_EACH, ONE_COLUMN
+from .classifiers import COLUMN_PER_CLASS_NOTE, SINGLE_COLUMN_NOTE
 from .labels import Labels
 from .types import FittedModel
 
@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from ..data.rows import Rows
 
 
-SAME_WEIGHT = 1e-9  # relative, of class weights
-LEFT_OUT_ROWS = 1000  # as in proofs/lssvm/_claims.py
-NOT_LEFT_OUT = "loo_scores_ and effective_parameters_ of more than 1,000 rows were not recomputed"
-NOT_CHOSEN = "scores_ were not recomputed, the fit at C_ and gamma_ was"
-SOME_SCORES = "of scores_, those at C_ and gamma_ and at some others were recomputed"
+CLASS_WEIGHT_TOLERANCE = 1e-9  # relative
+MAX_LEFT_OUT_ROWS = 1000  # as in proofs/lssvm/_claims.py
+UNCHECKED_SCORES_NOTE = (
+    "loo_scores_ and effective_parameters_ of more than 1,000 rows were not recomputed"
+)
+UNCHECKED_CHOICE_NOTE = "scores_ were not recomputed, the fit at C_ and gamma_ was"
+SAMPLED_SCORES_NOTE = "of scores_, those at C_ and gamma_ and at some others were recomputed"
 KERNEL_NAMES = {  # names of kernels, as definitions have them
     "linear": "linear", "rbf": "rbf", "poly": "poly", "polynomial": "poly", "sigmoid": "sigmoid",
     "laplacian": "laplacian", "cosine": "cosine", "precomputed": "precomputed",
@@ -43,8 +45,11 @@ def read_lssvc_cv(model: FittedModel, rows: "Rows") -> dict[str, Any]:
         "best_score": float(model.best_score_), "scoring": model.scoring, "requested_Cs": model.Cs,
         "requested_gammas": None if requested_kernel(model) is None else model.gammas,
     }  # fmt: skip
-    unseen = rows.shape[0] > LEFT_OUT_ROWS or callable(model.scoring)
-    return {**reading, "notes": (*reading["notes"], NOT_CHOSEN if unseen else SOME_SCORES)}
+    unseen = rows.shape[0] > MAX_LEFT_OUT_ROWS or callable(model.scoring)
+    return {
+        **reading,
+        "notes": (*reading["notes"], UNCHECKED_CHOICE_NOTE if unseen else SAMPLED_SCORES_NOTE),
+    }
 
 
 def read_density_lssvc(model: FittedModel, rows: "Rows") -> dict[str, Any]:
@@ -67,16 +72,16 @@ def read_lssvr(model: FittedModel, rows: "Rows") -> dict[str, Any]:
 def read_kernel_ridge(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     alpha = np.asarray(model.alpha, dtype=float).ravel()
     if not (alpha > 0).all():
-        raise ValueError("KernelRidge(alpha=0) has no penalty: it only interpolates")
+        raise ValueError("KernelRidge(alpha=0) has no penalty, so it interpolates the rows")
     beta = np.asarray(model.dual_coef_, dtype=float)
     beta = beta.reshape(len(beta), -1)
     kernel, p = model.kernel, rows.shape[1]
     if callable(kernel):
-        kernel = _of_pairs(kernel, model.kernel_params or {})
+        kernel = _pairwise(kernel, model.kernel_params or {})
     elif kernel not in KERNEL_NAMES:
         raise ValueError(f"KernelRidge(kernel={kernel!r}) cannot be audited: its kernel is unknown")
     parameters = {
-        "beta": _for_all(beta, rows), "b": np.zeros(beta.shape[1]),
+        "beta": _require_all_rows(beta, rows), "b": np.zeros(beta.shape[1]),
         "C": np.broadcast_to(1 / alpha, (beta.shape[1],)).copy(),
         "kernel": kernel if callable(kernel) else KERNEL_NAMES[kernel],
         "gamma": 1.0 / p if model.gamma is None else float(model.gamma),
@@ -92,11 +97,11 @@ def read_kernel_ridge(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _of_pairs(function: Any, how: dict[str, Any]) -> Any:
-    """Apply a function of two rows to all pairs."""
+def _pairwise(function: Any, params: dict[str, Any]) -> Any:
+    """Return a kernel that applies a function of two rows to all pairs."""
 
     def kernel(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return np.array([[float(function(a, b, **how)) for b in B] for a in A])
+        return np.array([[float(function(a, b, **params)) for b in B] for a in A])
 
     return kernel
 
@@ -107,7 +112,7 @@ def _read_classes(
     classes = np.asarray(model.classes_)
     weight, wrong = class_weights(model, rows)
     reading = _read_squares(model, rows, C, weight, density, chosen)
-    signs = ONE_COLUMN if len(classes) == 2 else A_COLUMN_EACH
+    signs = SINGLE_COLUMN_NOTE if len(classes) == 2 else COLUMN_PER_CLASS_NOTE
     return {
         **reading, "labels": Labels(classes, "signs"), "contradictions": wrong,
         "notes": (*reading["notes"], signs),
@@ -125,9 +130,10 @@ def _read_squares(
     fitted = vars(model)
     beta = np.atleast_2d(np.asarray(model.dual_coef_, dtype=float)).T
     parameters = {
-        "beta": _for_all(beta, rows), "b": np.asarray(model.intercept_, dtype=float).ravel(),
-        "C": float(C), **kernel_of(model), "fit_intercept": bool(fitted.get("fit_intercept", True)),
-        "class_weight": weight,
+        "beta": _require_all_rows(beta, rows),
+        "b": np.asarray(model.intercept_, dtype=float).ravel(),
+        "C": float(C), **kernel_of(model), "class_weight": weight,
+        "fit_intercept": bool(fitted.get("fit_intercept", True)),
     }  # fmt: skip
     if len(parameters["b"]) != beta.shape[1]:
         raise ValueError("intercept_ must hold a number for each row of dual_coef_")
@@ -143,17 +149,17 @@ def _read_squares(
     times = "½" if C == 1 else f"{float(C) / 2:.4g}"
     b = " − b" if parameters["fit_intercept"] else ""
     formula = f"½‖w‖² + {times} Σ {weight_words(parameters, '²')}(yᵢ − wᵀφ(xᵢ){b})²"
-    unseen = claims["loo_scores"] is not None and rows.shape[0] > LEFT_OUT_ROWS
+    unseen = claims["loo_scores"] is not None and rows.shape[0] > MAX_LEFT_OUT_ROWS
     return {
         "definition": "lssvm",
         "formula": formula + kernel_words(parameters),
         "parameters": parameters,
         "extra_claims": {"claims": {k: v for k, v in claims.items() if v is not None}},
-        "notes": (NOT_LEFT_OUT,) if unseen else (),
+        "notes": (UNCHECKED_SCORES_NOTE,) if unseen else (),
     }
 
 
-def _for_all(beta: np.ndarray, rows: "Rows") -> np.ndarray:
+def _require_all_rows(beta: np.ndarray, rows: "Rows") -> np.ndarray:
     if len(beta) != rows.shape[0]:
         raise ValueError(
             f"dual_coef_ has numbers for {len(beta):,} rows, X has {rows.shape[0]:,}: give the "
@@ -197,7 +203,7 @@ def class_weights(model: FittedModel, rows: "Rows") -> tuple[np.ndarray | None, 
         true = np.divide(s.sum() / len(s), s, out=np.zeros(len(s)), where=s > 0)
     elif given is not None:
         true = np.array([given.get(label, 1.0) for label in classes.tolist()], dtype=float)
-    off = np.flatnonzero(~(np.abs(stated - true) <= SAME_WEIGHT * np.abs(true)))
+    off = np.flatnonzero(~(np.abs(stated - true) <= CLASS_WEIGHT_TOLERANCE * np.abs(true)))
     wrong = tuple(
         f"class_weight_ of {classes.tolist()[k]!r} is {stated[k]:.9g}, class_weight={given!r} "
         f"makes it {true[k]:.9g}"
@@ -213,7 +219,7 @@ def weight_words(parameters: dict[str, Any], power: str) -> str:
 
 
 def kernel_words(parameters: dict[str, Any]) -> str:
-    """, K = exp(−0.25‖x − z‖²)."""
+    """Return the end of a formula, such as ", K = exp(−0.25‖x − z‖²)"."""
     kernel, gamma, c = parameters["kernel"], parameters["gamma"], parameters["coef0"]
     g = "γ" if isinstance(gamma, str) else f"{gamma:.4g}"
     inner = f"{g} xᵀz" if g != "1" else "xᵀz"

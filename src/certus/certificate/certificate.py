@@ -100,20 +100,20 @@ class Certificate:
     _steps: tuple[ColumnStep, ...] | None = field(default=None, repr=False)
 
     @property
-    def maximised(self) -> bool:
+    def maximized(self) -> bool:
         """Whether a larger objective is better."""
-        return self._finding.maximised
+        return self._finding.maximized
 
     def _stopped(self, by_whom: str) -> "Certificate":
         """The certificate of a fit that was stopped; ``by_whom``, and when, in words."""
         finding = replace(self._finding, stopped=by_whom)
         return replace(self, status="stopped", certified=False, _finding=finding)
 
-    def _with_objective_of_solver(self, objective: float, maximised: bool) -> "Certificate":
+    def _with_objective_of_solver(self, objective: float, maximized: bool) -> "Certificate":
         """The certificate of a fit without a proof; ``objective``: the solver's own value."""
         finding = self._finding
         if isinstance(finding, UndefinedFinding):
-            finding = replace(finding, objective=objective, larger_is_better=maximised)
+            finding = replace(finding, objective=objective, larger_is_better=maximized)
         return replace(self, objective=objective, _finding=finding)
 
     def _contradicted(self, contradictions: Iterable[str]) -> "Certificate":

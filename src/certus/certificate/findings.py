@@ -51,7 +51,7 @@ class Finding:
     stopped: str | None = None  # by whom and when
 
     @property
-    def maximised(self) -> bool:
+    def maximized(self) -> bool:
         """Whether a larger objective is better."""
         return False
 
@@ -96,7 +96,7 @@ class UndefinedFinding(StationaryFinding):
     larger_is_better: bool = False
 
     @property
-    def maximised(self) -> bool:
+    def maximized(self) -> bool:
         return self.larger_is_better
 
 
@@ -157,7 +157,7 @@ class MixtureFinding(LocalFinding):
     seems: float = float("nan")  # that gain, as computed
 
     @property
-    def maximised(self) -> bool:
+    def maximized(self) -> bool:
         return True
 
     @property
@@ -170,7 +170,7 @@ class SelectionFinding(LocalFinding):
     """NCFS: weights of columns."""
 
     unit: float  # in which slopes are measured
-    penalised: bool
+    penalized: bool
     worst: int  # the column that violates its condition most
     slope: float  # of that column
     weight: float  # of that column
@@ -180,7 +180,7 @@ class SelectionFinding(LocalFinding):
     score: LeaveOneOut
 
     @property
-    def maximised(self) -> bool:
+    def maximized(self) -> bool:
         return True
 
 
@@ -224,7 +224,7 @@ class PageFinding(Finding):
     larger_is_better: bool = False
 
     @property
-    def maximised(self) -> bool:
+    def maximized(self) -> bool:
         return self.larger_is_better
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..audit import Reading
-from ..audit.unwrap import Unwrapped
+from ..audit.wrappers import Unwrapped
 from .registry import CLAIMS
 
 if TYPE_CHECKING:

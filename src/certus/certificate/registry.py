@@ -61,7 +61,7 @@ class ClaimKind:
     answers: Answers | None = None  # compares a model's answers; None: the claim is about them
     factors: bool = False  # factors matrices in one call, during which Ctrl-C must still work
     keeps_rows: bool = False  # models of other libraries keep their rows too
-    maximised: bool = False  # a larger objective is better
+    maximized: bool = False  # a larger objective is better
 
 
 def _rows() -> list[ClaimKind]:
@@ -118,9 +118,9 @@ def _rows() -> list[ClaimKind]:
         ClaimKind("kmeans", "certus.proofs.kmeans.kmeans", results.clusters, ClusterWording(),
               cluster_pages.kmeans, cluster_answers.kmeans),
         ClaimKind("mixture", "certus.proofs.mixture.mixture", results.mixture, MixtureWording(),
-              cluster_pages.mixture, cluster_answers.mixture, maximised=True),
+              cluster_pages.mixture, cluster_answers.mixture, maximized=True),
         ClaimKind("ncfs", "certus.proofs.ncfs.ncfs", results.ncfs, SelectionWording(),
-              neighbor_pages.ncfs, answers_from_rows.ncfs, maximised=True),
+              neighbor_pages.ncfs, answers_from_rows.ncfs, maximized=True),
     ]  # fmt: skip
 
 

@@ -151,7 +151,7 @@ def _certify_by_page(
         objective=claim.objective, bound=claim.bound, gap=gap, residual=residual,
         claim_name=reading.definition, claim=claim.kind, holds=claim.holds,
         contradictions=tuple(reading.contradictions),
-        larger_is_better=CLAIMS[reading.definition].maximised, ours=reading.ours,
+        larger_is_better=CLAIMS[reading.definition].maximized, ours=reading.ours,
     )  # fmt: skip
     status = status_of_page(finding)
     return Certificate(

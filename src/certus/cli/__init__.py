@@ -1,5 +1,5 @@
 """The ``certus`` command."""
 
-from .main import main
+from .command import main
 
 __all__ = ["main"]

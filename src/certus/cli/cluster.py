@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.out is not None:
         tables.require_new(args.out, args.force)
+        tables.require_table_suffix(args.out)
     table = tables.read(args.table, args)
     if args.out is not None and LABELS in table.data.column_names:
         raise UsageError(f"the table has a column '{LABELS}' already: rename it")
@@ -82,8 +83,8 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         import pyarrow as pa
 
-        labelled = table.data.append_column(LABELS, pa.array(model.labels_))
-        tables.write_table(labelled, args.out)
+        labeled = table.data.append_column(LABELS, pa.array(model.labels_))
+        tables.write_table(labeled, args.out)
     if args.json:
         output.json_result("cluster", {
             "n_clusters": k, "verdict": verdict, "groups": groups, "warnings": warned,
@@ -131,24 +132,37 @@ def profile(table: "Table", columns: "tuple[Column, ...]", mask: np.ndarray) -> 
 
 
 def _print_profiles(groups: list[dict[str, object]], columns: "tuple[Column, ...]") -> None:
+    """Print a table of the groups, several ones below each other where the terminal is narrow."""
     shown = columns[:MAX_PROFILE_COLUMNS]
-    head = ["", *(f"group {g}" for g in range(len(groups)))]
-    lines = [head, ["rows", *(f"{group['rows']:,}" for group in groups)]]
-    for c in shown:
-        cells = []
-        for group in groups:
-            values = group["profile"]
-            assert isinstance(values, dict)
-            cells.append(_cell(values[c.name]))
-        lines.append([c.name, *cells])
-    widths = [max(len(row[j]) for row in lines) for j in range(len(head))]
-    for row in lines:
-        first, *rest = (cell.ljust(w) if j == 0 else cell.rjust(w)
-                        for j, (cell, w) in enumerate(zip(row, widths, strict=True)))  # fmt: skip
-        output.result("  ".join([first, *rest]).rstrip())
+    labels = ["", "rows", *(output.printable(c.name) for c in shown)]
+    cells = [_profile_cells(g, group, shown) for g, group in enumerate(groups)]
+    for part in _fitting(cells, output.width() - max(map(len, labels))):
+        for label, *row in zip(labels, *part, strict=True):
+            output.result(f"{label:<{max(map(len, labels))}}{''.join(row)}".rstrip())
+        output.result()
     if len(columns) > len(shown):
         output.result(f"… and {count(len(columns) - len(shown), 'column')} more (--json has them)")
-    output.result()
+        output.result()
+
+
+def _profile_cells(g: int, group: dict[str, object], shown: "tuple[Column, ...]") -> list[str]:
+    """The cells of a group, below each other and of the same width."""
+    values = group["profile"]
+    assert isinstance(values, dict)
+    cells = [f"group {g}", f"{group['rows']:,}", *(_cell(values[c.name]) for c in shown)]
+    cells = [output.printable(cell) for cell in cells]
+    return [cell.rjust(2 + max(map(len, cells))) for cell in cells]
+
+
+def _fitting(columns: list[list[str]], width: int) -> Iterator[list[list[str]]]:
+    """Columns that fit beside each other, at least one at a time."""
+    part: list[list[str]] = []
+    for column in columns:
+        if part and sum(len(c[0]) for c in [*part, column]) > width:
+            yield part
+            part = []
+        part.append(column)
+    yield part
 
 
 def _cell(value: object) -> str:

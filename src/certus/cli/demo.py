@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 INDENT = 4
 NAME_WIDTH = 11  # the longest name of a row
-COLOUR_OF_STATUS = {
+COLOR_OF_STATUS = {
     "optimal": "good", "stationary": "good", "exact": "good", "local optimum": "good",
     "nearly optimal": "poor",
 }  # fmt: skip
@@ -94,7 +94,7 @@ def _complaint(shown: "Shown") -> str:
     if shown.row.expects == "exact":
         wrong = count(int(shown.theirs.certificate.objective), "wrong answer")
         return f"{wrong}, {warned}"
-    if shown.theirs.certificate.maximised:
+    if shown.theirs.certificate.maximized:
         return f"{number(shown.below, 2)} a row too low, {warned}"
     none = shown.row.expects == "no finite optimum"
     return f"{'an answer' if none else _times(shown.times)}, {warned}"
@@ -110,7 +110,7 @@ def _answer(library: str, fit: "AuditedFit", complaint: str) -> None:
     c = fit.certificate
     verdict = paint(
         f"{c.status if c.certified else c.status.upper():<17}",
-        COLOUR_OF_STATUS.get(c.status, "bad"),
+        COLOR_OF_STATUS.get(c.status, "bad"),
     )
     good, value = f"within {small(c.gap)} of the best possible", number(c.objective, 6)
     if c.status == "stationary":
@@ -118,7 +118,7 @@ def _answer(library: str, fit: "AuditedFit", complaint: str) -> None:
     if c.kind == "exact":
         good, value = "every sampled answer is right", ""
     if c.kind == "local":
-        good = f"no step {'raises' if c.maximised else 'lowers'} it"
+        good = f"no step {'raises' if c.maximized else 'lowers'} it"
     result(
         f"{' ' * INDENT}{library:<13} {verdict} {value:>9}  {good if c.certified else complaint}"
     )

@@ -48,7 +48,7 @@ def run(_: argparse.Namespace) -> int:
     remedy += "" if writable else " Set NUMBA_CACHE_DIR to a folder of yours."
     lines.append(("kernels", f"{folder}{remedy}"))
     for name, text in lines:
-        output.wrapped(f"{name:<{output.INDENT}}{text}", rest=output.INDENT)
+        output.wrapped(f"{name:<{output.INDENT}}{text}", rest=output.indent())
     return OK if writable else CLAIM_FAILS
 
 

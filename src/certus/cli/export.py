@@ -26,7 +26,7 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 def run(args: argparse.Namespace) -> int:
     """Load the model and write what was asked for."""
     from ..model_files import read
-    from ..model_files.document import steps_of
+    from ..model_files.document import certificate_of
 
     if args.onnx is None and args.check is None:
         raise UsageError("say what to write: --onnx FILE or --check FILE")
@@ -43,7 +43,9 @@ def run(args: argparse.Namespace) -> int:
         export_onnx(model, args.onnx)
         output.written(args.onnx)
     if args.check is not None:
-        certificate = getattr(steps_of(model)[-1], "certificate_")  # noqa: B009
+        certificate = certificate_of(model)
+        if certificate is None:
+            raise UsageError(f"{args.model} holds no certificate, so there is nothing to check")
         certificate.export(args.check)
         output.written(args.check)
     return OK

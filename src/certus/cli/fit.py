@@ -10,6 +10,8 @@ from .models import Task, made, model_class, needs_target, require_options
 from .refusals import refusals
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..model_files.values import Json
     from ..tables import Table
 
@@ -41,7 +43,7 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 def run(args: argparse.Namespace) -> int:
     """Fit, print, write."""
     from ..model_files import write
-    from ..tables import pipeline_for
+    from ..tables import fit_to_table, pipeline_for
 
     if args.out is not None:
         tables.require_new(args.out, args.force, tables.is_model_file(args.out))
@@ -52,6 +54,8 @@ def run(args: argparse.Namespace) -> int:
     tasks: tuple[Task, ...] = ("none",)
     if args.target is not None:
         tasks = tasks_of(table.column(args.target), table)
+        if table.column(args.target).role == "id":
+            output.note(f"the target '{args.target}' looks like an id: is it what you mean?")
     cls, task = model_class(args.model, tasks)
     model = made(cls, args.flags, args.params)
     if args.target is None and needs_target(model):
@@ -64,10 +68,10 @@ def run(args: argparse.Namespace) -> int:
     y = None if args.target is None else target_of(table, args.target, task)
     pipeline = pipeline_for(columns, model, table.report.n_rows)
     with output.warnings_noted() as warned, refusals(model):
-        pipeline.fit(table.select(used), y, **_weights(model, table, args.weights))
+        fit_to_table(pipeline, columns, table.select(used), y, _weights(model, table, args.weights))
     schema = {
         **table.schema(used), "target": args.target, "weights": args.weights, "task": task,
-        "reading": tables.told(args),
+        "reading": tables.reading_options(args),
     }  # fmt: skip
     if args.out is not None:
         write(pipeline, args.out, cast("Json", schema))
@@ -87,12 +91,12 @@ def run(args: argparse.Namespace) -> int:
     return certificates.exit_code(certificate)
 
 
-def _weights(model: object, table: "Table", name: str | None) -> dict[str, object]:
-    """The argument of ``fit`` that holds the weights, if there are any."""
+def _weights(model: object, table: "Table", name: str | None) -> "np.ndarray | None":
+    """The weights of the rows, if there are any."""
     from sklearn.utils.validation import has_fit_parameter
 
     if name is None:
-        return {}
+        return None
     if not has_fit_parameter(model, "sample_weight"):
         raise UsageError(f"{type(model).__name__} takes no weights")
-    return {"model__sample_weight": weights_of(table, name)}
+    return weights_of(table, name)

@@ -18,13 +18,21 @@ from typing import TextIO
 
 import numpy as np
 
-from ..text.format import printable
+from ..text.format import printable as encodable
 
 SCHEMA_VERSION = 1
 MAX_WIDTH = 100
 MIN_WIDTH = 40
 INDENT = 15  # of explain(): wrapped lines continue below the text
-COLOURS = {"good": "32", "bad": "1;31", "poor": "33", "dim": "2", "strong": "1"}
+NARROW = 60  # columns; below, wrapped lines begin near the margin
+NARROW_INDENT = 2
+# Control characters, which names in a table or a file may hold: a terminal would obey them.
+CONTROLS = {
+    i: f"\\x{i:02x}" if i < 256 else f"\\u{i:04x}"
+    for i in (*range(9), *range(11, 32), *range(127, 160), *range(0x202A, 0x202F),
+              *range(0x2066, 0x206A))
+}  # fmt: skip
+COLORS = {"good": "32", "bad": "1;31", "poor": "33", "dim": "2", "strong": "1"}
 
 
 def width() -> int:
@@ -32,16 +40,26 @@ def width() -> int:
     return max(MIN_WIDTH, min(MAX_WIDTH, shutil.get_terminal_size().columns))
 
 
+def printable(text: str, encoding: str | None = None) -> str:
+    """The text without control characters, in ASCII where the encoding has no more."""
+    return encodable(text.translate(CONTROLS), encoding)
+
+
+def indent() -> int:
+    """Columns before a wrapped line: below the text where there is room."""
+    return INDENT if width() >= NARROW else NARROW_INDENT
+
+
 def paint(text: str, tone: str, stream: TextIO | None = None) -> str:
     """Return text in a colour if the stream is a terminal with colours and NO_COLOR is not set."""
     stream = stream or sys.stdout
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return f"\x1b[{COLOURS[tone]}m{text}\x1b[0m" if wanted and stream.isatty() else text
+    return f"\x1b[{COLORS[tone]}m{text}\x1b[0m" if wanted and stream.isatty() else text
 
 
 def result(text: str = "") -> None:
-    """Print a line of the result."""
-    print(printable(text))
+    """Print a line of the result, which may hold colours of ours."""
+    print(encodable(text))
 
 
 def wrapped(text: str, first: int = 0, rest: int = 0) -> None:
@@ -78,8 +96,11 @@ def warnings_noted() -> Iterator[list[str]]:
 
 
 def error(text: str) -> None:
-    """Print why the command cannot go on."""
-    print(f"certus: {_encodable(text)}", file=sys.stderr)
+    """Print why the command cannot go on, wrapped where a terminal would cut words."""
+    for line in f"certus: {_encodable(text)}".splitlines():
+        fits = not sys.stderr.isatty() or len(line) <= width()
+        for part in [line] if fits else textwrap.wrap(line, width(), subsequent_indent="  "):
+            print(part, file=sys.stderr)
 
 
 def _encodable(text: str) -> str:
@@ -91,11 +112,11 @@ def explained(text: str, skip: tuple[str, ...] = ()) -> None:
     """Print an ``explain()``, wrapped below its labels, without the lines of some labels."""
     first, *lines = text.splitlines()
     tone = "good" if first.startswith("[OK]") else "bad" if first.startswith("[!!]") else "poor"
-    for line in textwrap.wrap(printable(first), width(), subsequent_indent=" " * INDENT):
+    for line in textwrap.wrap(printable(first), width(), subsequent_indent=" " * indent()):
         print(paint(line, tone))
     for line in lines:
         if not line.startswith(skip):
-            wrapped(line, rest=INDENT)
+            wrapped(line, rest=indent())
 
 
 def json_result(kind: str, values: Mapping[str, object]) -> None:

@@ -12,6 +12,8 @@ from . import output, tables
 from .exit_codes import OK
 from .refusals import refusals
 
+ROWS_AT_ONCE = 1 << 18  # that are predicted: more would only take more memory
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -46,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
     """Read the model and the table, predict, write."""
     if args.out is not None:
         tables.require_new(args.out, args.force)
+        tables.require_table_suffix(args.out)
     file, table = tables.read_both(args)
     if not hasattr(file.model, "predict"):
         raise UsageError(f"{file.summary['model']} predicts nothing for new rows")
@@ -55,19 +58,16 @@ def run(args: argparse.Namespace) -> int:
         answers = answers_of(file.model, X)
     if args.id is not None:
         answers = _with_id(answers, args.id, table)
-    import pyarrow as pa
-
-    tables.write_table(pa.table(answers), args.out)
+    tables.write_table(answers, args.out)
     if args.out is not None:
         output.written(args.out)
     return OK
 
 
-def _with_id(answers: "Answers", name: str, table: "Table") -> "Answers":
-    values = table.data.column(table.column(name).name)
-    if name in answers:
+def _with_id(answers: "pa.Table", name: str, table: "Table") -> "pa.Table":
+    if name in answers.column_names:
         raise UsageError(f"the id '{name}' has the name of an answer: rename it")
-    return {name: values, **answers}
+    return answers.add_column(0, name, table.data.column(name))
 
 
 def matching_rows(
@@ -96,11 +96,25 @@ def needed_columns(model: object) -> list[str]:
     return [str(name) for name in names]
 
 
-def answers_of(model: object, X: object) -> "Answers":
+def answers_of(model: object, X: "pa.Table") -> "pa.Table":
     """Columns of answers: "prediction", and "p_CLASS" where there are probabilities.
 
     A row in which the model abstains (its answer is NaN, or none of the classes) has no prediction.
     """
+    import pyarrow as pa
+
+    starts = range(0, max(len(X), 1), ROWS_AT_ONCE)
+    answers = pa.concat_tables(
+        [pa.table(_answers_of(model, X.slice(start, ROWS_AT_ONCE))) for start in starts],
+        promote_options="permissive",  # a block in which every row abstains has no type
+    )
+    n_empty = max(column.null_count for column in answers.columns)
+    if n_empty:
+        output.note(f"the model abstains in {count(n_empty, 'row')}: an empty prediction")
+    return answers
+
+
+def _answers_of(model: object, X: "pa.Table") -> "Answers":
     import pyarrow as pa
 
     predicted = np.asarray(model.predict(X))  # type: ignore[attr-defined]
@@ -111,9 +125,6 @@ def answers_of(model: object, X: object) -> "Answers":
             answers[f"prediction_{j + 1}"] = _answers(predicted[:, j], None)
     else:
         answers["prediction"] = _answers(predicted.ravel(), classes)
-    n_empty = max(column.null_count for column in answers.values())
-    if n_empty:
-        output.note(f"the model abstains in {count(n_empty, 'row')}: an empty prediction")
     if classes is not None and hasattr(model, "predict_proba"):
         P = model.predict_proba(X)
         for k, name in enumerate(classes):

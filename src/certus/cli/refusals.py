@@ -33,9 +33,10 @@ def refusals(model: object) -> Iterator[None]:
 
 
 def _names_parameter(model: object, error: Exception) -> bool:
-    """Is it about a parameter? ValueErrors begin with "C=-1: "; TypeErrors name it somewhere."""
+    """Is it about a parameter? ValueErrors begin with "C=-1: " or with "class_weight names "; type
+    errors name it somewhere."""
     words = re.findall(r"\w+", str(error)) if isinstance(error, TypeError) else []
-    words += re.findall(r"^(\w+)=", str(error))
+    words += re.findall(r"^(\w+)(?:=| names )", str(error))
     return bool(set(words) & set(inspect.signature(type(model)).parameters))
 
 

@@ -121,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
         with output.warnings_noted(), refusals(object()):
             found = made(
                 table, settings, test=test, earlier=earlier, progress=line, extra=extra,
-                command=_command(args, settings, table), reading=tables.told(args),
+                command=_command(args, settings, table), reading=tables.reading_options(args),
                 announce=line.note,
             )  # fmt: skip
     finally:

@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
         output.json_result("show", {"summary": found, "table": table})
         return OK
     for label, text in lines_of(dict(found), table):
-        output.wrapped(f"{label:<{output.INDENT}}{text}", rest=output.INDENT)
+        output.wrapped(f"{label:<{output.INDENT}}{text}", rest=output.indent())
     return OK
 
 

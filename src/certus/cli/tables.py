@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 MAX_COLUMNS_SHOWN = 40
 TEXT_OPTIONS = ("delimiter", "decimal", "encoding", "header", "missing")
+OTHER_SUFFIXES = (
+    ".xlsx", ".xls", ".ods", ".feather", ".arrow", ".npy", ".npz", ".json", ".gz", ".bz2", ".xz",
+    ".zip", ".pkl", ".certus",
+)  # fmt: skip
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +52,7 @@ def with_marks_attached(arguments: Sequence[str]) -> list[str]:
     return words
 
 
-def told(args: argparse.Namespace) -> dict[str, object]:
+def reading_options(args: argparse.Namespace) -> dict[str, object]:
     """What the user says about every table of this kind; a model file keeps it for later ones."""
     header = None if args.header is None else args.header == "yes"
     return {"header": header, "missing": _marks(args.missing or [])}
@@ -70,7 +74,7 @@ def read(path: str, args: argparse.Namespace, schema: object = None) -> "Table":
     kept = schema if isinstance(schema, dict) else {}
     used, earlier = kept.get("used"), kept.get("reading")
     roles = {k: v for k, v in roles_of(kept).items() if isinstance(used, list) and k in used}
-    header, missing = told(args).values()
+    header, missing = reading_options(args).values()
     if isinstance(earlier, dict):
         header = earlier.get("header") if header is None else header
         missing = missing or earlier.get("missing")
@@ -131,6 +135,8 @@ def used_columns(
         chosen = table.used(excluded)
         for c in table.left_out(excluded):
             output.note(f"left out: '{c.name}' ({c.role}): {c.reason}")
+    if not chosen and only is None and not table.left_out(excluded):
+        raise TableError("no column is left for the model: the table has no others")
     if not chosen:
         raise TableError("no column is left for the model: see what was left out, and why")
     missing = [c for c in chosen if c.n_missing]
@@ -173,15 +179,24 @@ def is_model_file(path: str) -> bool:
     return True
 
 
+def require_table_suffix(path: str) -> None:
+    """Refuse the name of a table in a format that is not written."""
+    suffix = Path(path).suffix.casefold()
+    if suffix in OTHER_SUFFIXES:
+        raise UsageError(f"tables are written as CSV, TSV or Parquet, not as {suffix}: name {path} "
+                         "with one of the suffixes .csv, .tsv and .parquet")  # fmt: skip
+
+
 def write_table(data: "pa.Table", path: str | None) -> None:
-    """Write a table as CSV or, by its suffix, as Parquet; None: CSV to stdout."""
+    """Write a table as CSV or, by its suffix, as TSV or Parquet; None: CSV to stdout."""
     from pyarrow import csv, parquet
 
     buffer = io.BytesIO()
-    if path is not None and path.casefold().endswith((".parquet", ".pq")):
+    suffix = "" if path is None else Path(path).suffix.casefold()
+    if suffix in (".parquet", ".pq"):
         parquet.write_table(data, buffer)
     else:
-        csv.write_csv(data, buffer)
+        csv.write_csv(data, buffer, csv.WriteOptions(delimiter="\t" if suffix == ".tsv" else ","))
     if path is None:
         sys.stdout.flush()
         sys.stdout.buffer.write(buffer.getvalue())

@@ -41,6 +41,7 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 def run(args: argparse.Namespace) -> int:
     """Read, recompute, print."""
     from .. import verify
+    from ..tables import inner_problem
 
     file, table = tables.read_both(args)
     schema = file.table if isinstance(file.table, dict) else {}
@@ -54,7 +55,8 @@ def run(args: argparse.Namespace) -> int:
     y = None if target is None else target_of(table, str(target), schema.get("task"))
     s = None if weights is None else weights_of(table, str(weights))
     with output.warnings_noted() as warned, refusals(file.model):
-        certificate = verify(file.model, X, y, sample_weight=s, by=args.by)
+        model, rows = inner_problem(file.model, X)
+        certificate = verify(model, rows, y, sample_weight=s, by=args.by)
     if args.json:
         found = {"certificate": certificates.as_json(certificate), "warnings": warned}
         output.json_result("verify", found)

@@ -3,11 +3,11 @@
 from ..plotting.dendrogram import plot_dendrogram
 from .agglomerative import AgglomerativeClustering
 from .bisecting import BisectingKMeans
-from .choose_n_clusters import NClustersResult, choose_n_clusters
 from .divisive import DivisiveClustering
 from .kmeans import KMeans
-from .linkage import linkage
+from .linkage_matrix import linkage
 from .minibatch import MiniBatchKMeans
+from .n_clusters import NClustersResult, choose_n_clusters
 from .tree import Tree
 from .variables import VariableClustering
 

@@ -6,6 +6,7 @@ Labels may be whole numbers (of any type), True and False, or text; in arrays, l
 columns, categories. What cannot be a label is named with its row and a remedy.
 """
 
+import difflib
 import numbers
 from collections.abc import Sequence
 from typing import Any
@@ -312,7 +313,7 @@ def class_weights(
     if unknown and None in keys:  # as in scikit-learn: labels that y does not hold are allowed
         raise ValueError(
             f"class_weight names {listed([repr(label) for label in unknown])}, and the classes are "
-            f"{named(classes)}"
+            f"{named(classes)}{_meant(unknown[0], classes)}"
         )
     for label in keys:
         if label is not None:
@@ -338,3 +339,10 @@ def _require_weight(label: object, weight: object) -> None:
         raise ValueError(
             f"class_weight of {label!r} is {weight!r}: give a finite number that is not negative"
         )
+
+
+def _meant(label: object, classes: np.ndarray) -> str:
+    """ ". Did you mean 'yes'?", if a class is like this label."""
+    named_classes = {str(c).casefold(): c for c in classes.tolist()}
+    close = difflib.get_close_matches(str(label).casefold(), named_classes, 1)
+    return f". Did you mean {named_classes[close[0]]!r}?" if close else ""

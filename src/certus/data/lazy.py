@@ -7,12 +7,20 @@ the blocks makes them anew.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 CHUNK_ELEMENTS = 1 << 17  # made at a time for a copy of all rows; they stay in cache
+
+
+class Rowwise(Protocol):
+    """What lazy rows are made of: an array, or anything that gives arrays of its rows."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: Any, /) -> np.ndarray: ...
 
 
 class LazyRows:
@@ -25,7 +33,7 @@ class LazyRows:
 
     def __init__(
         self,
-        given: np.ndarray,
+        given: "Rowwise",
         columns: int,
         dtype: DTypeLike,
         make: Callable[[np.ndarray], np.ndarray],

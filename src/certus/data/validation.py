@@ -31,10 +31,8 @@ from .labels import (
     require_weight,
 )
 from .lazy import LazyRows
-from .memory import available_memory
 from .rows import Rows, Source
 
-UNCHECKED_BYTES = 1 << 28  # smaller needs are met without a look at the free memory
 MIN_TARGET_SQUARES = 1e-270  # Σ y²: squares of rounding errors of smaller ones underflow
 MIN_WEIGHT = 1e-300  # the largest weight: rounding errors of smaller sums underflow too
 METRICS_WITH_MISSING = ("nan_euclidean", "gower")  # they leave missing values out
@@ -348,31 +346,6 @@ def weights(sample_weight: object, n: int) -> np.ndarray | None:
             "multiply it by a power of 10"
         )
     return s
-
-
-def memory_for_gram(n: int, p: int, threads: int) -> None:
-    """Refuse Gram matrices that do not fit in memory, before anything is allocated."""
-    side = min(n, p)
-    needed = 8 * side * side * (threads + 2)
-    free = None if needed < UNCHECKED_BYTES else available_memory()
-    if free is not None and needed > free:
-        product = "XᵀX" if p < n else "XXᵀ"
-        raise MemoryError(
-            f"{product} of {count(side, 'column' if p < n else 'row')} needs "
-            f"{needed / 2**30:,.0f} GiB and {free / 2**30:,.0f} GiB are free: select features "
-            "first, or use a machine with more memory"
-        )
-
-
-def memory_for_kernel(n: int, matrices: int) -> None:
-    """Refuse n × n matrices of float64 that do not fit in memory."""
-    needed = 8 * n * n * matrices
-    free = None if needed < UNCHECKED_BYTES else available_memory()
-    if free is not None and needed > free:
-        raise MemoryError(
-            f"the kernel of {count(n, 'row')} needs {needed / 2**30:,.0f} GiB and "
-            f"{free / 2**30:,.0f} GiB are free: use fewer rows, or a machine with more memory"
-        )
 
 
 # --- parameters -----------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ def check(X, y, s, *, W, sigma, alpha, distance, gain, shift, scale, prior=None,
     for i, x in enumerate(X):
         G, D = gain(y, i), distance(X, x, W)
         others = np.arange(len(X)) != i
-        p = neighbour_probabilities(D, others, sigma)
+        p = neighbor_probabilities(D, others, sigma)
         q[i], span[i] = p @ G, np.ptp(G[others])
         C = a[i] * p * (q[i] - G) / sigma
         slope += C @ distance.slopes(X, x, W)
@@ -72,7 +72,7 @@ def weights_of_rows(y, s, prior, mean):
     return a / S if mean else a
 
 
-def neighbour_probabilities(D, others, sigma):
+def neighbor_probabilities(D, others, sigma):
     """Probabilities p_ij of the neighbours of one row."""
     nearest = D[others].min()
     if nearest == inf:  # all are infinitely far, and so equally near

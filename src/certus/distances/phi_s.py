@@ -41,7 +41,7 @@ class PhiS(_Weighted):
         W = self._squares(p)
         return np.ones(p) if W is None else W
 
-    def _centred(self, A: np.ndarray, W: np.ndarray) -> np.ndarray:
+    def _centered(self, A: np.ndarray, W: np.ndarray) -> np.ndarray:
         shifted = A - A[:, :1]  # a constant row becomes exactly 0
         return shifted - ((shifted * W).sum(axis=1) / W.sum())[:, None]
 
@@ -53,13 +53,13 @@ class PhiS(_Weighted):
 
     def compare(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:
         W, symmetric = self._weights(A.shape[1]), A is B
-        A = self._centred(A, W)
-        above, below = self._spreads(A, A if symmetric else self._centred(B, W), W, threads)
+        A = self._centered(A, W)
+        above, below = self._spreads(A, A if symmetric else self._centered(B, W), W, threads)
         return _ratio(above, below)
 
     def _paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         W = self._weights(A.shape[1])
-        A, B = self._centred(A, W), self._centred(B, W)
+        A, B = self._centered(A, W), self._centered(B, W)
         return _ratio(np.dot((A - B) ** 2, W), np.dot((A + B) ** 2, W))
 
     def weight_vjp(
@@ -68,7 +68,7 @@ class PhiS(_Weighted):
         """Return Σ_ij C_ij (2w_l/S_u) [(δ_l − μ_δ)² − Φ_s (u_l − μ_u)²], 0 where Φ_s = ∞."""
         rows, others, C, w = self._for_vjp(A, B, C)
         W = self._weights(rows.shape[1])
-        rows, others = self._centred(rows, W), self._centred(others, W)
+        rows, others = self._centered(rows, W), self._centered(others, W)
         above, below = self._spreads(rows, others, W, threads)
         ratio = np.divide(C, below, out=np.zeros_like(below), where=below > 0)
         scaled = np.divide(ratio * above, below, out=np.zeros_like(below), where=below > 0)

@@ -2,7 +2,7 @@ r"""Base class of the NCFS estimators: from rows to a problem, to weights, to at
 
     rows ── _task ──► Task(rows, problem, scaling) ── _solve ──► Fit ── _attributes ──► weights_, …
 
-None of the three changes the estimator; ``_maximise`` runs them and sets the attributes.
+None of the three changes the estimator; ``_maximize`` runs them and sets the attributes.
 """
 
 from abc import ABC, abstractmethod
@@ -105,7 +105,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
         """Maximise F from W (P,) by the estimator's solver."""
         return solve(self, task, W, on_step, tol, max_iter)
 
-    def _maximise(self, task: Task, W: np.ndarray) -> NCFSFit:
+    def _maximize(self, task: Task, W: np.ndarray) -> NCFSFit:
         """Solve, and set the fitted attributes and the certificate."""
         tol, max_iter = self._certificate_tol(), int(self.max_iter)
         on_iteration, aims = self._listener(task, tol), aims_at_kkt(self)
@@ -133,7 +133,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
             lambda iterate: self._attributes(task, fit_at(task.problem, *iterate)),
             lambda: certify(self, task.rows, tol),
             int(self.max_iter),
-            maximised=True,
+            maximized=True,
         )
         name = type(self).__name__
 

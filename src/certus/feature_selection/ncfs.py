@@ -180,7 +180,7 @@ class NCFSClassifier(NCFSClassifierBase):
         rows, classes = data_for_classification(self, X, y, sample_weight)
         task = self._prepare(rows, classes)
         self._set_classes(task, classes)
-        fit = self._maximise(task, self._start(task, before))
+        fit = self._maximize(task, self._start(task, before))
         singles = [] if self._costs is not None else single_row_classes(classes, self._fit_y)
         self._warn_of_fit(fit, singles)
         return self

@@ -212,7 +212,7 @@ class NCFSClassifierCV(ScoredByChoice, NCFSClassifierBase):
             require_folds(folds, classes, self._fit_y, rows.s)
             self.alphas_ = alpha_grid(task.problem, alphas) if isinstance(alphas, int) else alphas
             start = self._choose(task, folds, routed["score"])
-            fit = self._maximise(task.at(self.alpha_), start)
+            fit = self._maximize(task.at(self.alpha_), start)
         singles = [] if self._costs is not None else single_row_classes(classes, self._fit_y)
         self._warn_of_fit(fit, singles)
         return self

@@ -187,7 +187,7 @@ class NCFSRegressor(RegressorMixin, NCFS):
         task = self._prepare(rows)
         self._fit_y = _values(rows).copy()  # the caller may change y later
         self.epsilon_ = loss_of_values(self.loss, self.epsilon, self._fit_y)[1]
-        fit = self._maximise(task, self._start(task, before))
+        fit = self._maximize(task, self._start(task, before))
         self._warn_of_fit(fit, [])
         return self
 

@@ -59,7 +59,7 @@ class Estimated(ABC):
 
     @property
     def statistic(self) -> np.ndarray:
-        self._refuse_penalised("a test of a coefficient")
+        self._refuse_penalized("a test of a coefficient")
         return self._statistic()
 
     def _statistic(self) -> np.ndarray:
@@ -68,15 +68,15 @@ class Estimated(ABC):
 
     @property
     def pvalues(self) -> np.ndarray:
-        self._refuse_penalised("a p-value")
+        self._refuse_penalized("a p-value")
         return 2 * self._lower_tail(-np.abs(self._statistic()))
 
     @property
-    def _penalised(self) -> bool:
+    def _penalized(self) -> bool:
         return bool(np.any(self.alpha))
 
-    def _refuse_penalised(self, what: str) -> None:
-        if self._penalised:
+    def _refuse_penalized(self, what: str) -> None:
+        if self._penalized:
             raise InferenceError(
                 f"{what} {BIAS}: coefficients are shrunk towards 0, so it would be misleading. "
                 "standard_errors, covariance and conf_int() are available; for tests, fit "
@@ -104,14 +104,14 @@ class Estimated(ABC):
             "coef": stacked(self.coef),
             "std error": stacked(self.standard_errors),
         }
-        if not self._penalised:
+        if not self._penalized:
             columns |= {letter: stacked(self.statistic), "p": stacked(self.pvalues)}
         columns |= {f"{percent(level)} low": stacked(low), "high": stacked(high)}
         title = f"{model}, {count(self.n, 'row')}, {self.cov} standard errors"
         return self._table(columns, title, self._facts())
 
     def _table(self, columns: dict[str, Any], title: str, notes: list[str]) -> ResultTable:
-        if self._penalised:
+        if self._penalized:
             title += f" ({BIAS})"
         return ResultTable(
             columns, keys=len(self._keys()), title=title, notes=[*notes, *self._undetermined()]

@@ -61,7 +61,7 @@ class Inference(Estimated):
 
     @property
     def log_likelihood(self) -> Any:
-        self._refuse_penalised("the likelihood's maximum")
+        self._refuse_penalized("the likelihood's maximum")
         n = self.n
         with np.errstate(divide="ignore"):
             return -n / 2 * (np.log(2 * np.pi * self.rss / n) + 1) + self.log_weights / 2
@@ -76,7 +76,7 @@ class Inference(Estimated):
 
     @property
     def r_squared(self) -> Any:
-        self._refuse_penalised("a share of explained variance")
+        self._refuse_penalized("a share of explained variance")
         with np.errstate(divide="ignore", invalid="ignore"):
             return 1 - self.rss / self.tss
 
@@ -97,7 +97,7 @@ class Inference(Estimated):
 
     @property
     def _kind(self) -> tuple[str, str, str]:
-        return "Ridge" if self._penalised else "Least squares", "t", "LinearRegression"
+        return "Ridge" if self._penalized else "Least squares", "t", "LinearRegression"
 
     def _quantile(self, probability: float) -> Any:
         return stdtrit(self.degrees_of_freedom, probability)
@@ -119,7 +119,7 @@ class Inference(Estimated):
             "degrees of freedom": self.degrees_of_freedom,
             "effective parameters": self.effective_parameters,
         })  # fmt: skip
-        if self._penalised:
+        if self._penalized:
             return [facts]
         return [
             facts,

@@ -78,12 +78,12 @@ class LogisticInference(Estimated):
 
     @property
     def log_likelihood(self) -> float:
-        self._refuse_penalised("the likelihood's maximum")
+        self._refuse_penalized("the likelihood's maximum")
         return self.maximum
 
     @property
     def null_log_likelihood(self) -> float:
-        self._refuse_penalised("a comparison of likelihoods")
+        self._refuse_penalized("a comparison of likelihoods")
         return self.null
 
     @property
@@ -92,7 +92,7 @@ class LogisticInference(Estimated):
 
     @property
     def lr_degrees_of_freedom(self) -> float:
-        self._refuse_penalised("a comparison of likelihoods")
+        self._refuse_penalized("a comparison of likelihoods")
         return self.effective_parameters - self.fit_intercept * (len(self.classes) - 1)
 
     @property
@@ -137,7 +137,7 @@ class LogisticInference(Estimated):
         The intercept is omitted. K > 2: odds of each class against the first. Parameters as in
         ``conf_int``.
         """
-        self._refuse_penalised("an odds ratio")
+        self._refuse_penalized("an odds ratio")
         low, high = self._interval_of(level, kind)
         first = int(self.fit_intercept)
         rows = np.tile(np.arange(len(self.names)) >= first, len(self.classes) - 1)
@@ -157,7 +157,7 @@ class LogisticInference(Estimated):
 
     @cached_property
     def _profile(self) -> ProfileLikelihood:
-        self._refuse_penalised("a likelihood ratio")
+        self._refuse_penalized("a likelihood ratio")
         if self.cov != "classical":
             raise InferenceError(
                 f"a likelihood ratio assumes that the model is right, which cov={self.cov!r} does "
@@ -212,7 +212,7 @@ class LogisticInference(Estimated):
         return [f"odds of {self.classes[1] if two else 'each class'} against {self.classes[0]}"]
 
     def _facts(self) -> list[str]:
-        if self._penalised:
+        if self._penalized:
             parameters = {"effective parameters": self.effective_parameters}
             return [*self._against(), facts_line(parameters)]
         alone = "of the intercept alone" if self.fit_intercept else "of equal probabilities"

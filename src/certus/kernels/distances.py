@@ -2,10 +2,10 @@
 
     D_ij = Σ_l w_l |a_il − b_jl|,   Σ_l (a_il − b_jl)²,   max_l w_l |a_il − b_jl|,   …
 
-The rows of B lie in lanes: a panel holds LANES rows of B, transposed, so that the inner loop is
-elementwise over pairs and vectorises, also for the maximum. Every pair is added in the same order,
-wherever it stands: equal pairs get equal bits, D_ij = D_ji, and ties are ties. Differences, not
-‖a‖² + ‖b‖² − 2aᵀb: rows 0.5 apart are 0.5 apart at 1e8 too.
+The rows of B are in lanes: a panel holds LANES rows of B, transposed, so that the inner loop is
+elementwise over pairs and vectorises, even for the maximum. The terms of a pair are added in the
+same order wherever it occurs: equal pairs have equal bits, D_ij = D_ji, and ties remain ties. The
+sums are of differences, not ‖a‖² + ‖b‖² − 2aᵀb, so that rows 0.5 apart are 0.5 apart at 1e8 too.
 """
 
 from functools import cache
@@ -16,7 +16,7 @@ from numba import types
 from certus.kernels._compile import kernel
 
 LANES = 64  # rows of B in a panel: 32 and 128 were slower
-FEATURES = 32  # 32 × 64 numbers of a panel stay in the first cache
+FEATURES = 32  # 32 × 64 numbers of a panel stay in the L1 cache
 
 ABSOLUTE, SQUARED, WEIGHTED_SQUARED, MAXIMUM, POWER, MISMATCH, CANBERRA, PRODUCT = range(8)
 
@@ -136,43 +136,51 @@ def _product(a, panel, first, last, sums):
             sums[t] += a0 * b0[t]
 
 
-@kernel
-def _all_pairs(A, panels, w, kind, p, sums, D):
-    """D[i, j] for the rows of A and the panels of B; `sums` (rows of A, LANES) is scratch."""
-    n, features = A.shape
-    m = D.shape[1]
-    for block in range(panels.shape[0]):
-        panel = panels[block]
-        sums[:] = 0.0
-        for first in range(0, features, FEATURES):
-            last = min(first + FEATURES, features)
+def _make_all_pairs(kind):
+    """Make the kernel of one kind, a constant: the loops of the others are not compiled with it."""
+
+    @kernel
+    def _all_pairs(A, panels, w, p, sums, D):
+        """Fill D[i, j] for the rows of A and the panels of B; `sums` (rows, LANES) is scratch."""
+        n, features = A.shape
+        m = D.shape[1]
+        for block in range(panels.shape[0]):
+            panel = panels[block]
+            sums[:] = 0.0
+            for first in range(0, features, FEATURES):
+                last = min(first + FEATURES, features)
+                for i in range(n):
+                    if kind == ABSOLUTE:
+                        _absolute(A[i], w, panel, first, last, sums[i])
+                    elif kind == SQUARED:
+                        _squared(A[i], panel, first, last, sums[i])
+                    elif kind == WEIGHTED_SQUARED:
+                        _weighted_squared(A[i], w, panel, first, last, sums[i])
+                    elif kind == MAXIMUM:
+                        _maximum(A[i], w, panel, first, last, sums[i])
+                    elif kind == POWER:
+                        _power(A[i], w, p, panel, first, last, sums[i])
+                    elif kind == MISMATCH:
+                        _mismatch(A[i], w, panel, first, last, sums[i])
+                    elif kind == CANBERRA:
+                        _canberra(A[i], w, panel, first, last, sums[i])
+                    else:
+                        _product(A[i], panel, first, last, sums[i])
+            start = block * LANES
+            stop = min(start + LANES, m)
             for i in range(n):
-                if kind == ABSOLUTE:
-                    _absolute(A[i], w, panel, first, last, sums[i])
-                elif kind == SQUARED:
-                    _squared(A[i], panel, first, last, sums[i])
-                elif kind == WEIGHTED_SQUARED:
-                    _weighted_squared(A[i], w, panel, first, last, sums[i])
-                elif kind == MAXIMUM:
-                    _maximum(A[i], w, panel, first, last, sums[i])
-                elif kind == POWER:
-                    _power(A[i], w, p, panel, first, last, sums[i])
-                elif kind == MISMATCH:
-                    _mismatch(A[i], w, panel, first, last, sums[i])
-                elif kind == CANBERRA:
-                    _canberra(A[i], w, panel, first, last, sums[i])
-                else:
-                    _product(A[i], panel, first, last, sums[i])
-        start = block * LANES
-        stop = min(start + LANES, m)
-        for i in range(n):
-            for t in range(stop - start):
-                D[i, start + t] = sums[i, t]
+                for t in range(stop - start):
+                    D[i, start + t] = sums[i, t]
+
+    return _all_pairs
+
+
+_PAIRS = [_make_all_pairs(kind) for kind in range(8)]
 
 
 @kernel
 def _shared(A, panels, w, scale, categorical, sums, seen, D, S):
-    """Over the features that both rows have (not NaN): D = Σ w·difference, S = Σ w.
+    """Fill D = Σ w·difference and S = Σ w over the features that both rows have (not NaN).
 
     The difference is (Δ/scale)² for squares (categorical 2), |Δ|/scale for numbers (0) and
     1[a ≠ b] for categories (1).
@@ -212,7 +220,7 @@ def _shared(A, panels, w, scale, categorical, sums, seen, D, S):
 
 @kernel
 def _absolute_vjp(A, panels, C, g):
-    """g_l += Σ_ij C_ij |a_il − b_jl|, for the rows of A and the panels of B."""
+    """Add Σ_ij C_ij |a_il − b_jl| to g_l, for the rows of A and the panels of B."""
     n, features = A.shape
     for block in range(panels.shape[0]):
         start = block * LANES
@@ -226,7 +234,7 @@ def _absolute_vjp(A, panels, C, g):
 
 
 def panels_of(B: np.ndarray) -> np.ndarray:
-    """The rows of B in lanes: (panels, features, LANES), the last filled up with its last row."""
+    """Return B in panels (panels, features, LANES), the last one padded with the last row."""
     m, features = B.shape
     count = -(-m // LANES)
     panels = np.empty((count, features, LANES))
@@ -248,11 +256,11 @@ def all_pairs(A, panels, w, kind: int, p: float, D) -> None:
     _match(A, panels, D)
     if w.shape != (features,):
         raise ValueError(f"{len(w)} weights, {features} features")
-    _compiled_pairs()(A, panels, w, kind, float(p), np.empty((n, LANES)), D)
+    _compiled_pairs(kind)(A, panels, w, float(p), np.empty((n, LANES)), D)
 
 
 def shared_features(A, panels, w, scale, categorical, D, S) -> None:
-    """D = Σ w·difference and S = Σ w over the features that both rows have; see `_shared`."""
+    """Fill D = Σ w·difference and S = Σ w over the features that both rows have; see `_shared`."""
     _match(A, panels, D)
     _match(A, panels, S)
     features = A.shape[1]
@@ -264,7 +272,7 @@ def shared_features(A, panels, w, scale, categorical, D, S) -> None:
 
 
 def absolute_vjp(A, panels, C) -> np.ndarray:
-    """Σ_ij C_ij |a_il − b_jl| for every feature l; C (n, panels·LANES), 0 beyond the rows of B."""
+    """Return Σ_ij C_ij |a_il − b_jl| for each l; C (n, panels·LANES) is 0 beyond the rows of B."""
     if C.shape != (len(A), len(panels) * LANES) or A.shape[1] != panels.shape[1]:
         raise ValueError(f"A {A.shape}, panels {panels.shape}, C {C.shape} do not match")
     g = np.zeros(A.shape[1])
@@ -288,12 +296,10 @@ def _types():
 
 
 @cache
-def _compiled_pairs():
+def _compiled_pairs(kind):
     (vector, matrix, panels), D = _types()
     scratch = types.float64[:, ::1]
-    return _all_pairs.compile(
-        types.void(matrix, panels, vector, types.intp, types.float64, scratch, D)
-    )
+    return _PAIRS[kind].compile(types.void(matrix, panels, vector, types.float64, scratch, D))
 
 
 @cache
@@ -314,6 +320,7 @@ def _compiled_pull():
 
 def warm() -> None:
     """Compile every kind, or load it from disk."""
-    _compiled_pairs()
+    for kind in range(len(_PAIRS)):
+        _compiled_pairs(kind)
     _compiled_shared()
     _compiled_pull()

@@ -9,8 +9,8 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from ..base.certified import CertifiedEstimator
 from ..certificate import certify
+from ..data.memory import memory_for_gram
 from ..data.rows import Rows
-from ..data.validation import memory_for_gram
 from ..runtime.pool import interruptible, long_enough_to_listen
 from ..solvers.glm.linear_problem import Solution
 from ..solvers.least_squares.least_squares import solve

@@ -12,9 +12,9 @@ from sklearn.base import ClassifierMixin
 from ..base.certified import CertifiedEstimator
 from ..certificate import TOL, Certificate
 from ..data.csr import CSR
+from ..data.memory import memory_for_gram
 from ..data.rows import Rows
 from ..data.types import Start
-from ..data.validation import memory_for_gram
 from ..solvers.glm.dispatch import RETRY_TOL_FACTORS, solve
 from ..solvers.glm.newton import Newton
 from ..solvers.loop import Fit, Solver

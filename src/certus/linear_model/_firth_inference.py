@@ -7,11 +7,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..certificate.facts import FirthFacts
 from ..certificate.findings import facts_of
-from ..data.validation import data_for_verify, memory_for_gram
+from ..data.memory import memory_for_gram
+from ..data.validation import data_for_verify
 from ..inference import FirthInference
 from ..inference.base import feature_names
 from ..runtime.pool import blas_limiter
-from ..solvers.inference.firth import PenalisedLikelihood
+from ..solvers.inference.firth import PenalizedLikelihood
 from ..solvers.inference.logistic import infer_logistic
 from ..solvers.inference.profile_likelihood import Profile
 from ._inference import require_certified_and_unedited, require_same_objective, require_same_rows
@@ -34,9 +35,9 @@ def firth_inference(
     memory_for_gram(len(w) + 2, len(w) + 1, rows.threads)
     with blas_limiter.for_work(rows.shape):
         inference_result = infer_logistic(rows, w, b, 2, 0.0, intercept)
-        penalised = PenalisedLikelihood(inference_result.likelihood, inference_result.rank)
-        penalised.require_digits(inference_result.theta)
-        loss, null_loss = penalised.at(inference_result.theta).loss, penalised.without_columns()
+        penalized = PenalizedLikelihood(inference_result.likelihood, inference_result.rank)
+        penalized.require_digits(inference_result.theta)
+        loss, null_loss = penalized.at(inference_result.theta).loss, penalized.without_columns()
     log_det = facts_of(certificate, FirthFacts).log_det
     require_same_objective(certificate, -inference_result.log_likelihood - log_det / 2)
     maximum = -certificate.objective
@@ -53,5 +54,5 @@ def firth_inference(
         maximum=maximum,
         null=maximum - (null_loss - loss),
         effective_parameters=float(inference_result.rank),
-        make_profile=partial(Profile, penalised, inference_result.theta, inference_result.basis),
+        make_profile=partial(Profile, penalized, inference_result.theta, inference_result.basis),
     )

@@ -7,8 +7,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..certificate import Certificate
 from ..certificate.fingerprint import fingerprint
+from ..data.memory import memory_for_gram
 from ..data.rows import Rows
-from ..data.validation import data_for_verify, memory_for_gram, one_of
+from ..data.validation import data_for_verify, one_of
 from ..exceptions import InferenceError
 from ..inference import Inference
 from ..inference.base import feature_names

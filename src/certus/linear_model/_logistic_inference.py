@@ -7,7 +7,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..certificate import Certificate
-from ..data.validation import data_for_verify, memory_for_gram, one_of
+from ..data.memory import memory_for_gram
+from ..data.validation import data_for_verify, one_of
 from ..exceptions import InferenceError
 from ..inference import LogisticInference
 from ..inference.base import feature_names

@@ -4,12 +4,13 @@ from typing import Any
 
 from ..certificate import Certificate, certify
 from ..data.labels import named
+from ..data.memory import memory_for_gram
 from ..data.rows import Rows
 from ..data.types import Start
-from ..data.validation import boolean, data_for_classification, memory_for_gram, not_negative
+from ..data.validation import boolean, data_for_classification, not_negative
 from ..inference import FirthInference
 from ..runtime.progress import monitored
-from ..solvers.glm.firth import FirthProblem, firth_problem, minimise
+from ..solvers.glm.firth import FirthProblem, firth_problem, minimize
 from ..solvers.loop import Fit
 from ..solvers.progress import OnStep
 from ._aliases import warn_of_aliases
@@ -170,7 +171,7 @@ class FirthLogisticRegression(Probabilities, LinearClassifier):
         def run(start: Start, tol: float, on_step: OnStep, before: int) -> Fit:
             nonlocal problem
             problem = problem or firth_problem(rows, fit_intercept)
-            return minimise(problem, start, tol, self.max_iter, on_step, before)
+            return minimize(problem, start, tol, self.max_iter, on_step, before)
 
         fit, certificate = self._solve_until_certified(
             run, rows, float(self.tol), self.max_iter, start

@@ -268,7 +268,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
     ) -> None:  # fmt: skip
         K = len(self.classes_)
         design = rows
-        self._constant = self._penalised_constant(fit_intercept)
+        self._constant = self._penalized_constant(fit_intercept)
         if self._constant is not None:
             design, fit_intercept, start = with_constant(rows, self._constant), False, None
         problem = self._problem(design, K, strength, weight, fit_intercept)
@@ -321,7 +321,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         seed = check_random_state(self.random_state).randint(2**31)
         return SGD(momentum=0.9 if self.solver == "asgd" else 0.0, random_state=seed)
 
-    def _penalised_constant(self, fit_intercept: bool) -> float | None:
+    def _penalized_constant(self, fit_intercept: bool) -> float | None:
         """Return the value of liblinear's constant column, whose coefficient is the intercept."""
         if not self._is_liblinear or not fit_intercept:
             return None

@@ -286,7 +286,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
         fit_intercept: bool, coefs: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
         """Fill ``coefs`` (A, K, p + 1), the intercept last, fit by fit; return n_iter (A,)."""
-        constant = self._penalised_constant(fit_intercept)
+        constant = self._penalized_constant(fit_intercept)
         design = rows if constant is None else with_constant(rows, constant)
         K = len(self.classes_)
         problem = classification(
@@ -340,7 +340,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
         )  # fmt: skip
 
     def _mean_attributes(self, mean: np.ndarray, p: int, fit_intercept: bool) -> dict[str, Any]:
-        self._constant = self._penalised_constant(fit_intercept)
+        self._constant = self._penalized_constant(fit_intercept)
         b = mean[:, -1].copy() if fit_intercept else np.zeros(len(mean))
         return {"coef_": mean[:, :p].copy(), "intercept_": b, "solver_": "average of the folds"}
 

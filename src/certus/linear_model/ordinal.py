@@ -8,13 +8,14 @@ from scipy.special import expit
 
 from ..certificate import Certificate, certify
 from ..data.labels import guessed_order, in_order
+from ..data.memory import memory_for_gram
 from ..data.rows import Rows
 from ..data.types import Start
-from ..data.validation import boolean, data_for_classification, memory_for_gram, not_negative
+from ..data.validation import boolean, data_for_classification, not_negative
 from ..exceptions import OrderWarning
 from ..runtime.progress import monitored
 from ..runtime.user_frame import warn_user
-from ..solvers.glm.ordinal import OrdinalProblem, minimise, ordinal_problem
+from ..solvers.glm.ordinal import OrdinalProblem, minimize, ordinal_problem
 from ..solvers.loop import Fit
 from ..solvers.progress import OnStep
 from ..solvers.separation.ordering import ordering_direction
@@ -165,7 +166,7 @@ class OrdinalRegression(LinearClassifier):
         def run(start: Start, tol: float, on_step: OnStep, before: int) -> Fit:
             nonlocal problem
             problem = problem or ordinal_problem(rows, K, alpha)
-            return minimise(problem, start, tol, self.max_iter, on_step, before)
+            return minimize(problem, start, tol, self.max_iter, on_step, before)
 
         fit, certificate = self._solve_until_certified(
             run, rows, float(self.tol), self.max_iter, start

@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from ..certificate import TOL, Certificate, certify, unproven
+from ..data.memory import memory_for_gram
 from ..data.rows import Rows
 from ..data.types import Start
-from ..data.validation import boolean, data_for_fit, memory_for_gram, not_negative
+from ..data.validation import boolean, data_for_fit, not_negative
 from ..losses.base import Loss
 from ..penalties.base import Penalty
 from ..runtime.progress import monitored
@@ -138,11 +139,11 @@ class PenalizedRegressor(LinearRegressor):
         whole_number("max_iter", self.max_iter)
         loss, penalty = self._loss_and_penalty()
         rows, flat = data_for_fit(self, X, y, sample_weight)
-        problems = target_problems(rows, loss, penalty, fit_intercept, centre=True)
+        problems = target_problems(rows, loss, penalty, fit_intercept, center=True)
         start = self._start(rows.shape[1], problems)
         self.loss_, self.penalty_ = loss, penalty
         self._forget("_streams")
-        fit, certificate = self._minimise(problems, rows, flat, start)
+        fit, certificate = self._minimize(problems, rows, flat, start)
         self._conclude(certificate, fit.stopped_at, fit.message)
         return self
 
@@ -190,7 +191,7 @@ class PenalizedRegressor(LinearRegressor):
             )
         return loss, make_penalty(self.penalty)
 
-    def _minimise(
+    def _minimize(
         self, problems: list[Problem], rows: Rows, flat: bool, start: Start
     ) -> tuple[Fit, Certificate]:
         """Solve and certify; continue with a smaller tol if the certificate fails."""

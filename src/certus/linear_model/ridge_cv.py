@@ -12,9 +12,10 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from ..certificate import certify
+from ..data.memory import memory_for_gram
 from ..data.rows import Rows
 from ..data.types import CV, Scoring
-from ..data.validation import boolean, data_for_fit, memory_for_gram, not_negative, one_of
+from ..data.validation import boolean, data_for_fit, not_negative, one_of
 from ..exceptions import InferenceError
 from ..runtime.pool import interruptible, long_enough_to_listen
 from ..runtime.progress import monitored

@@ -143,7 +143,7 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
             lambda iterate: attributes(_result_at(iterate), iterate.restarts),
             lambda: certify(self, rows),
             count * self.max_iter,
-            maximised=True,
+            maximized=True,
         )
         every = self.verbose_interval if self.verbose else 0
         restarts = Restarts(type(self).__name__, self._monitor, count, _better, every)

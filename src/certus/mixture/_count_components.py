@@ -70,7 +70,7 @@ class _CountComponents(ABC):
 
         def next_start() -> CountParameters:
             R = STARTS[self.init_params](problem.rows, k, rng)
-            theta = problem.maximise(problem.statistics_of(R, k), None, START_PRIOR_ROWS)
+            theta = problem.maximize(problem.statistics_of(R, k), None, START_PRIOR_ROWS)
             pi = np.maximum(theta.pi, MIN_START_WEIGHT / problem.mass)
             return CountParameters(pi / pi.sum(), theta.values)
 

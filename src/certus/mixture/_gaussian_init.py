@@ -60,8 +60,8 @@ def from_responsibilities(family: GaussianFamily, R: np.ndarray, k: int) -> Gaus
     N = statistics.N
     mu, S = family.about_means(statistics, None)
     strong = Regularization(START_PRIOR_ROWS, family.regularization.D, family.regularization.added)
-    cov = family.shape.maximise(N, S, family.regularization, 1.0)
-    strong_cov = family.shape.maximise(N, S, strong, 1.0)
+    cov = family.shape.maximize(N, S, family.regularization, 1.0)
+    strong_cov = family.shape.maximize(N, S, strong, 1.0)
     matrices = family.shape.name in ("full", "tied")
     rows = N.sum(keepdims=True) if family.shape.shared else N
     too_few = (rows <= (p + 1 if matrices else 1)).reshape((-1,) + (1,) * (cov.ndim - 1))

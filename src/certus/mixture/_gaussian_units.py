@@ -16,6 +16,7 @@ from ..solvers.mixture.gaussian import GaussianFamily, ScaledCoordinates
 if TYPE_CHECKING:
     from ._base import Mixture
 
+SCALED_ROWS = 64  # of a matrix, at a time
 PRIOR_ROWS = 1e-6  # pseudo-rows in each component, for reg_covar="relative"
 
 
@@ -62,15 +63,14 @@ def attributes(
         cov[:, kept], U[:, kept] = theta.cov * q**2, theta.U / q
         precisions = U**2
     else:
-        both = np.ix_(kept, kept)
-        cov, U = np.zeros((*theta.cov.shape[:-2], P, P)), np.zeros((*theta.cov.shape[:-2], P, P))
-        cov[..., both[0], both[1]] = theta.cov * np.multiply.outer(q, q)
-        U[..., both[0], both[1]] = theta.U / q[:, None]
+        cov, U = _placed(theta.cov, kept, P), _placed(theta.U, kept, P)
+        _multiply_by_outer(cov, kept, q, q)
+        _multiply_by_outer(U, kept, 1 / q, np.ones_like(q))
         if precisions is None:
             precisions = np.matmul(U, np.swapaxes(U, -1, -2))
         else:
-            known, precisions = precisions, np.zeros(cov.shape)
-            precisions[..., both[0], both[1]] = known / np.multiply.outer(q, q)
+            precisions = _placed(precisions, kept, P)
+            _multiply_by_outer(precisions, kept, 1 / q, 1 / q)
     return {
         "weights_": theta.pi,
         "means_": means,
@@ -79,6 +79,26 @@ def attributes(
         "precisions_cholesky_": U,
         "constant_columns_": np.setdiff1d(np.arange(P), kept),
     }
+
+
+def _placed(A: np.ndarray, kept: np.ndarray, P: int) -> np.ndarray:
+    """Return matrices of all P columns, 0 where a column was left out."""
+    if len(kept) == P:
+        return np.array(A)
+    out = np.zeros((*A.shape[:-2], P, P))
+    out[..., kept[:, None], kept] = A
+    return out
+
+
+def _multiply_by_outer(
+    A: np.ndarray, kept: np.ndarray, left: np.ndarray, right: np.ndarray
+) -> None:
+    """Multiply A_ij by left_i·right_j in place, a few rows at a time: A may fill the memory."""
+    scale_left, scale_right = np.ones(A.shape[-1]), np.ones(A.shape[-1])
+    scale_left[kept], scale_right[kept] = left, right
+    for start in range(0, A.shape[-1], SCALED_ROWS):
+        rows = slice(start, start + SCALED_ROWS)
+        A[..., rows, :] *= np.multiply.outer(scale_left[rows], scale_right)
 
 
 def fitted_theta(model: "Mixture", name: str) -> tuple[ScaledCoordinates, Gaussians]:

@@ -6,7 +6,9 @@ scikit-learn's transformers is imported for it.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple, cast
 
 from sklearn.exceptions import NotFittedError
@@ -124,15 +126,16 @@ def load(path: FilePath) -> object:
 def read(path: FilePath) -> ModelFile:
     """``load``, with what the file says of the model."""
     document, arrays = _document(path)
-    decoder = Decoder(KindTable(), arrays)
-    model, test = _decoded(decoder, document)
-    if name_of(model) is None or not hasattr(model, "fit"):
-        raise ModelFileError("its model is not an estimator")
-    unused = sorted(set(arrays) - decoder.used)
-    if unused:
-        raise ModelFileError(f"the array {unused[0]!r} belongs to nothing")
-    if test is not None:
-        run(model, test)
+    with _named(path):
+        decoder = Decoder(KindTable(), arrays)
+        model, test = _decoded(decoder, document)
+        if name_of(model) is None or not hasattr(model, "fit"):
+            raise ModelFileError("its model is not an estimator")
+        unused = sorted(set(arrays) - decoder.used)
+        if unused:
+            raise ModelFileError(f"the array {unused[0]!r} belongs to nothing")
+        if test is not None:
+            run(model, test)
     return ModelFile(model, cast(Summary, document["summary"]), document["table"])
 
 
@@ -160,4 +163,14 @@ def _document(path: FilePath) -> tuple[Mapping[str, Json], layout.Arrays]:
     metadata, arrays = layout.read(path)
     if DOCUMENT not in metadata:
         raise ModelFileError(f"{path} was not written by certus: its metadata name no model")
-    return checked(layout.parsed(metadata[DOCUMENT], "the document")), arrays
+    with _named(path):
+        return checked(layout.parsed(metadata[DOCUMENT], "the document")), arrays
+
+
+@contextmanager
+def _named(path: FilePath) -> Iterator[None]:
+    """Begin what is refused with the name of the file."""
+    try:
+        yield
+    except ModelFileError as error:
+        raise ModelFileError(f"{Path(path).name} is refused: {error}") from error

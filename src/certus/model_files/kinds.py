@@ -173,7 +173,7 @@ RECORDS: dict[str, Mapping[str, object]] = {
         "PenalizedFacts", "ClassFacts", "FirthFacts", "KernelFacts",
     )},
 }  # fmt: skip
-STEP_RULE = ("falls", "shrink", "flatter", "length", "share")
+STEP_RULE = ("sufficient_decrease", "shrink", "curvature", "length", "share")
 FIRST_ORDER = ("start", "change", "random_state", "name")
 PARTS: dict[str, tuple[str, ...]] = {
     "certus.cluster.Tree": (
@@ -209,8 +209,8 @@ PARTS: dict[str, tuple[str, ...]] = {
                     "Hamming", "Haversine", "Manhattan", "PhiS", "Spearman", "SquaredEuclidean")},
     "certus.distances.Chebyshev": ("p", "w"), "certus.distances.Minkowski": ("p", "w"),
     "certus.distances.NanEuclidean": ("min_overlap",),
-    "certus.distances.StandardizedEuclidean": ("V", "_V", "_R", "_centre", "note"),
-    "certus.distances.Mahalanobis": ("V", "VI", "_V", "_R", "_centre", "note"),
+    "certus.distances.StandardizedEuclidean": ("V", "_V", "_R", "_center", "note"),
+    "certus.distances.Mahalanobis": ("V", "VI", "_V", "_R", "_center", "note"),
     "certus.distances.Gower": (
         "categorical", "ranges", "w", "min_overlap", "_categories", "_ranges", "_kinds",
         "_categorical",

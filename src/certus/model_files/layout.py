@@ -149,8 +149,8 @@ def _header(content: bytes) -> tuple[dict[str, object], int]:
     available = len(content) - LENGTH_BYTES
     if length > min(available, MAX_HEADER_BYTES):
         raise ModelFileError(
-            f"its header should take {length:,} bytes, and {available:,} follow (at most "
-            f"{MAX_HEADER_BYTES:,} are allowed)"
+            f"it does not begin with the length of a header: its header should take {length:,} "
+            f"bytes, and {available:,} follow (at most {MAX_HEADER_BYTES:,} are allowed)"
         )
     text = content[LENGTH_BYTES : LENGTH_BYTES + length]
     if text[:1] != b"{":

@@ -102,7 +102,7 @@ def _columns_apart(graph: Graph, X: str, step: object) -> str:
     return graph.node("Concat", *parts, axis=1)
 
 
-def _centre_and_scale(shift: str) -> Callable[[Graph, str, object], str]:
+def _center_and_scale(shift: str) -> Callable[[Graph, str, object], str]:
     def add(graph: Graph, X: str, step: object) -> str:
         center, scale = getattr(step, shift, None), getattr(step, "scale_", None)
         if center is not None:
@@ -127,16 +127,16 @@ def _imputed(graph: Graph, X: str, step: object) -> str:
     plain = values.dtype.kind == "f" and not np.isnan(values).any()
     if not plain or not isinstance(missing, float) or not np.isnan(missing) or s["add_indicator"]:
         raise ModelFileError(
-            "no ONNX form for this SimpleImputer: numbers with NaN as the missing value, no column "
-            "without values and no indicator"
+            "no ONNX form for this SimpleImputer: it must fill NaN in columns of numbers that all "
+            "have values, without an indicator"
         )
     return graph.node("Where", graph.node("IsNaN", X), graph.constant(values), X)
 
 
 _SCALERS: dict[str, Callable[[Graph, str, object], str]] = {
-    "sklearn.StandardScaler": _centre_and_scale("mean_"),
-    "sklearn.RobustScaler": _centre_and_scale("center_"),
-    "sklearn.MaxAbsScaler": _centre_and_scale("no centre"),
+    "sklearn.StandardScaler": _center_and_scale("mean_"),
+    "sklearn.RobustScaler": _center_and_scale("center_"),
+    "sklearn.MaxAbsScaler": _center_and_scale("no centre"),
     "sklearn.MinMaxScaler": _min_max,
     "sklearn.SimpleImputer": _imputed,
 }

@@ -50,10 +50,10 @@ def self_test_of(model: object) -> SelfTest | None:
 
 
 def _answer(model: object, method: str, rows: object) -> tuple[np.ndarray, ...]:
-    ask: Callable[[object], object] = getattr(model, method)
+    predict: Callable[[object], object] = getattr(model, method)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        answer = ask(rows)
+        answer = predict(rows)
     parts = answer if isinstance(answer, (tuple, list)) else (answer,)
     return tuple(_dense(part) for part in parts)
 

@@ -42,6 +42,10 @@ NUMBER_TYPES: dict[str, type] = {
 }
 ATTRIBUTES = "attributes"  # of an estimator, beside its parameters
 MAX_TEXT_DTYPE = 1 << 20  # characters of one label
+# A file may take more memory than it has bytes, within limits: an array that several attributes
+# hold is stored once, and text is padded to the width of its type.
+MAX_COPIES = 16  # of all arrays together
+MAX_SMALL_BYTES = 1 << 26  # of copies and of padding, whatever the size of the file
 PLAIN_DTYPE = re.compile(r"\|b1|\|O|[|<>][iuf][1248]|[<>]U[0-9]{1,6}")
 
 
@@ -169,6 +173,7 @@ class Decoder:
     def __init__(self, kinds: Kinds, arrays: Mapping[str, np.ndarray]):
         self.kinds, self.arrays = kinds, arrays
         self.used: set[str] = set()
+        self._bytes_left = MAX_SMALL_BYTES + MAX_COPIES * sum(a.nbytes for a in arrays.values())
         self._tags: dict[str, Callable[[Json], object]] = {
             "$float": self._float, "$tuple": self._tuple, "$dict": self._dict,
             "$array": self._array, "$text": self._text, "$objects": self._objects,
@@ -210,9 +215,16 @@ class Decoder:
             raise ModelFileError(f"there is no array {content!r}")
         array = self.arrays[content]
         if content in self.used:
+            self._spend(array.nbytes, "copies of arrays")
             return array.copy()  # stored once, but two attributes must not share memory
         self.used.add(content)
         return array
+
+    def _spend(self, n_bytes: int, what: str) -> None:
+        """Refuse a small file that would take much memory."""
+        self._bytes_left -= n_bytes
+        if self._bytes_left < 0:
+            raise ModelFileError(f"it takes far more memory than it has bytes, for {what}")
 
     def _text(self, content: Json) -> np.ndarray:
         dtype, shape, values = _items(content, 3)
@@ -222,6 +234,8 @@ class Decoder:
         texts = _items(values)
         if not all(isinstance(text, str) and len(text) <= int(length) for text in texts):
             raise ModelFileError("an array of text holds something else, or longer text")
+        padding = int(length) * len(texts) - sum(len(str(text)) for text in texts)
+        self._spend(4 * padding, "padded text")
         return _reshaped(np.array(texts, dtype=f"<{dtype}"), shape)
 
     def _objects(self, content: Json) -> np.ndarray:

@@ -1,10 +1,10 @@
 """Nearest neighbours, exact, under scikit-learn's names."""
 
+from .ball_density import Density, density
 from .bayes_error import BayesErrorResult, bayes_error_bracket
-from .choose_k import KResult, choose_k
 from .classification import KNeighborsClassifier, RadiusNeighborsClassifier
-from .density import Density, density
 from .graph import kneighbors_graph, radius_neighbors_graph
+from .k_choice import KResult, choose_k
 from .nearest import NearestNeighbors
 from .regression import KNeighborsRegressor, RadiusNeighborsRegressor
 

@@ -91,6 +91,8 @@ def read_distances(model: object, X: Any, *, reset: bool) -> Any:
     """Return a matrix of distances to the rows of the fit, or a CSR graph of them."""
     if not reset:
         check_is_fitted(model)
+        if hasattr(X, "columns"):  # a frame of other columns may be empty where it was reindexed
+            validate_data(model, X, reset=False, skip_check_array=True)
     if issparse(X) and X.format not in GRAPH_FORMATS:
         raise TypeError(
             f"Sparse matrix in {X.format!r} format is not supported due to its handling of "

@@ -230,7 +230,7 @@ def _have(n: int) -> str:
     return "has" if n == 1 else "have"
 
 
-def losses_without_neighbours(
+def losses_without_neighbors(
     y: np.ndarray, s: np.ndarray, labels: Sequence[Any] | None, scoring: str
 ) -> tuple[float, str]:
     """Return the loss of the best constant prediction, and that prediction in words."""

@@ -1,4 +1,4 @@
-"""Pictures of fits and certificates, by scikit-learn's Display convention; needs matplotlib."""
+"""Plots of fits and certificates, by scikit-learn's Display convention; needs matplotlib."""
 
 from .alpha_curve import AlphaCurveDisplay
 from .convergence import ConvergenceDisplay

@@ -2,8 +2,8 @@
 
     merge of a and b:  (x_a, h_a) ─ (x_a, h) ─ (x_b, h) ─ (x_b, h_b),    its own x = (x_a + x_b)/2
 
-Of a large tree only the last merges are drawn; each cluster below them is a branch that ends at its
-own height. The legs of an inversion, a merge lower than its parts, go up.
+Only the last merges of a large tree are drawn; each cluster below them is a branch that ends at its
+own height. The legs of an inversion, which is a merge lower than its parts, go up.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,13 +17,13 @@ ABOVE_CUT = -1  # colour code of lines above the cut
 
 
 class Drawing(NamedTuple):
-    """Lines and colours; places 0 … L − 1 are the leaves and branches shown, left to right."""
+    """Lines and colours; places 0 … L − 1 are the leaves and branches drawn, from left to right."""
 
     lines: np.ndarray  # (L − 1, 4, 2) place and height
-    colours: np.ndarray  # (L − 1,) 0, 1, … of clusters from left to right, or ABOVE_CUT
+    colors: np.ndarray  # (L − 1,) 0, 1, … of clusters from left to right, or ABOVE_CUT
     nodes: np.ndarray  # (L,) the cluster at every place
     heights: np.ndarray  # (L,) the height at which it ends: 0 for a leaf
-    place_colours: np.ndarray  # (L,)
+    place_colors: np.ndarray  # (L,)
     n_leaves: int  # of the tree
     cut: float | None  # a height that separates kept merges from undone ones
     tops: list[tuple[int, float, float, int]]  # label, place, height and colour of each cluster
@@ -34,7 +34,7 @@ class Drawing(NamedTuple):
 
 
 def drawing(tree: "Tree", max_leaves: int | None, undone: np.ndarray | None) -> Drawing:
-    """Lay out the top of a tree; ``undone``: which merges a cut undoes, None: no cut."""
+    """Lay out the top of a tree; ``undone`` marks the merges that a cut undoes (None: no cut)."""
     n = tree.n_leaves
     L = n if max_leaves is None else min(n, max_leaves)
     first = n - L  # merges from here on are drawn
@@ -56,7 +56,7 @@ def drawing(tree: "Tree", max_leaves: int | None, undone: np.ndarray | None) -> 
     if undone is None:
         none = np.zeros(L, dtype=np.intp)
         return Drawing(lines, none[1:], nodes, heights[nodes], none, n, None, [])
-    return _coloured(tree, lines, nodes, x, pairs, heights, leftmost, undone, first)
+    return _colored(tree, lines, nodes, x, pairs, heights, leftmost, undone, first)
 
 
 def _leftmost(pairs: np.ndarray, n: int) -> np.ndarray:
@@ -67,7 +67,7 @@ def _leftmost(pairs: np.ndarray, n: int) -> np.ndarray:
     return np.array(first_leaf, dtype=np.intp)
 
 
-def _coloured(
+def _colored(
     tree: "Tree", lines: np.ndarray, nodes: np.ndarray, x: dict[int, float], pairs: np.ndarray,
     heights: np.ndarray, leftmost: np.ndarray, undone: np.ndarray, first: int,
 ) -> Drawing:  # fmt: skip
@@ -78,18 +78,18 @@ def _coloured(
     child_of_undone = set(pairs[np.flatnonzero(undone)].ravel().tolist())
     roots = [node for node in whole if node in child_of_undone or node == 2 * n - 2]
     roots.sort(key=lambda node: x[node])
-    colour = {root: i for i, root in enumerate(roots)}
-    for node in sorted(whole, reverse=True):  # from the top: a cluster comes before its parts
+    color = {root: i for i, root in enumerate(roots)}
+    for node in sorted(whole, reverse=True):  # from the top, so that clusters precede their parts
         if node >= n + first:
             for part in pairs[node - n].tolist():
-                colour[part] = colour[node]
+                color[part] = color[node]
     merges = np.array(
-        [colour.get(node, ABOVE_CUT) for node in range(n + first, 2 * n - 1)], dtype=int
+        [color.get(node, ABOVE_CUT) for node in range(n + first, 2 * n - 1)], dtype=int
     )
-    places = np.array([colour.get(node, ABOVE_CUT) for node in nodes.tolist()], dtype=int)
+    places = np.array([color.get(node, ABOVE_CUT) for node in nodes.tolist()], dtype=int)
     labels = _labels_of(tree, undone, leftmost[roots])
     tops = [
-        (label, float(x[root]), float(heights[root]), colour[root])
+        (label, float(x[root]), float(heights[root]), color[root])
         for label, root in zip(labels, roots, strict=True)
     ]
     kept_heights, undone_heights = tree.heights[~undone], tree.heights[undone]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..text.format import number
-from .style import COLOURS, curve, style
+from .style import COLORS, curve, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +76,7 @@ class AlphaCurveDisplay:
         self.best, self.chosen, self.score, self.baseline = best, chosen, score, baseline
 
     def plot(self, ax: "Axes | None" = None) -> "AlphaCurveDisplay":
-        """Draw.
+        """Draw scores and numbers of columns against λ.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class AlphaCurveDisplay:
             ax = self.ax_
             self.columns_ax_ = self._draw_columns(plt)
             self.band_ = ax.fill_between(
-                alphas, mean - error, mean + error, color=COLOURS[3], alpha=0.25, linewidth=0,
+                alphas, mean - error, mean + error, color=COLORS[3], alpha=0.25, linewidth=0,
                 label="± one std error",
             )  # fmt: skip
             line_style = curve(0, len(alphas)) | {"markevery": 1}
@@ -101,9 +101,9 @@ class AlphaCurveDisplay:
             limit = float(mean[self.best] - error[self.best])
             self.limit_ = ax.axhline(limit, label="best − one std error", **_thin(2))
             self.baseline_ = ax.axhline(self.baseline, label="without columns", **_thin(5))
-            one = self.best == self.chosen
-            self.chosen_ = self._mark(self.chosen, "best and taken" if one else "taken", 1)
-            self.best_ = self.chosen_ if one else self._mark(self.best, "best", 4)
+            is_best = self.best == self.chosen
+            self.chosen_ = self._mark(self.chosen, "best and taken" if is_best else "taken", 1)
+            self.best_ = self.chosen_ if is_best else self._mark(self.best, "best", 4)
             ax.set(xlabel="penalty, λ", ylabel=f"{self.score} on rows left out", xscale="log")
             self._exclude_distant_baseline()
             handles = [*ax.get_legend_handles_labels()[0], self.columns_]

@@ -2,7 +2,7 @@
 
 f(w_t) ≥ f* ≥ bound_t,    so  excess_t = f(w_t) − f* ≤ f(w_t) − (the best bound known)
 
-An objective that is maximised rises, and what it lacks is counted from the largest that was found.
+If the objective is maximised, it rises, and its distance to the largest value found is plotted.
 """
 
 import math
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..exceptions import CertificateError
 from ..text.format import listed, small
-from .style import COLOURS, MARKERS, curve, style
+from .style import COLORS, MARKERS, curve, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,7 @@ class ConvergenceDisplay:
     trace : sequence of TracePoint
         ``certificate_.trace``; may not be empty. A fit that does not iterate has none.
     name : str, optional
-        What the title says.
+        Title of the plot.
 
     Attributes
     ----------
@@ -87,21 +87,21 @@ class ConvergenceDisplay:
         *,
         x: Along = "iterations",
     ) -> "ConvergenceDisplay":
-        """Draw.
+        """Draw objective, bound and gap.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where; a new figure of 600 × 400 px if not given.
+            Axes to draw in; if not given, a new figure of 600 × 400 px.
         x : {"iterations", "passes", "seconds"}
-            What runs along the horizontal axis. "passes": over the data, as many as the method
-            needs; not every solver counts them.
+            Quantity on the horizontal axis. "passes": passes over the data that the method needs;
+            not every solver counts them.
 
         Returns
         -------
         self
         """
-        at = _along(self.trace, x)
+        at = _x_values(self.trace, x)
         f = [float(point[2]) for point in self.trace]
         bound = _best_bounds(self.trace)
         with style() as plt:
@@ -109,19 +109,19 @@ class ConvergenceDisplay:
             points = len(f)
             (self.line_,) = self.ax_.plot(at, f, label="objective", **curve(0, points))
             self.bound_ = self.gap_ = None
-            known = [(i, b) for i, b in enumerate(bound) if b is not None]
-            if known:
-                xs, low = [at[i] for i, _ in known], [b for _, b in known]
+            bounds = [(i, b) for i, b in enumerate(bound) if b is not None]
+            if bounds:
+                xs, low = [at[i] for i, _ in bounds], [b for _, b in bounds]
                 (self.bound_,) = self.ax_.plot(
                     xs, low, label="bound: no w is lower", **curve(1, points)
                 )
                 self.gap_ = self.ax_.fill_between(
-                    xs, low, [f[i] for i, _ in known], color=COLOURS[3], alpha=0.25, linewidth=0,
+                    xs, low, [f[i] for i, _ in bounds], color=COLORS[3], alpha=0.25, linewidth=0,
                     label=f"gap: {small(max(0.0, f[-1] - low[-1]))} at the end",
                 )  # fmt: skip
-                _keep_first_bounds_from_flattening_the_rest(self.ax_, f)
+                _cut_off_low_bounds(self.ax_, f)
             self.ax_.set(xlabel=X_LABEL[x], ylabel="objective", title=self.name or "")
-            _whole_ticks(self.ax_, plt, x)
+            _integer_ticks(self.ax_, plt, x)
             self.ax_.legend(loc="lower right" if f[-1] > f[0] else "upper right")
         return self
 
@@ -133,26 +133,26 @@ class ConvergenceDisplay:
         ax: "Axes | None" = None,
         x: Along = "iterations",
     ) -> "ConvergenceDisplay":
-        """Several fits of one problem: how far each was from the best possible, on a log scale.
+        """Draw how far several fits of one problem were from the best possible, on a log scale.
 
         Parameters
         ----------
         models : dict of str to fitted model
-            All of one objective on the same rows. One that did not iterate is a single marker.
+            All with the same objective and rows. One that did not iterate is a single marker.
         ax, x
             As in ``plot``.
         """
         certificates = {name: model.certificate_ for name, model in models.items()}
         _require_one_problem(certificates)
         bounds = [c.bound for c in certificates.values() if c.bound is not None]
-        sign = -1 if any(c.maximised for c in certificates.values()) else 1
+        sign = -1 if any(c.maximized for c in certificates.values()) else 1
         least = min(sign * c.objective for c in certificates.values())
         best = min(max(bounds, default=least), least)
-        floor = max(1e-16 * abs(best), 1e-300)  # nothing smaller can be drawn or known
+        floor = max(1e-16 * abs(best), 1e-300)  # smaller excesses are rounding
         traces = {
             name: c.trace or [(1, 0.0, c.objective, None)] for name, c in certificates.items()
         }
-        along = {name: _along(trace, x) for name, trace in traces.items()}
+        x_values = {name: _x_values(trace, x) for name, trace in traces.items()}
         display = cls(next(iter(traces.values())))
         display.bound_ = display.gap_ = None
         display.lines_ = {}
@@ -160,16 +160,16 @@ class ConvergenceDisplay:
             display.figure_, display.ax_ = _axes(plt, ax)
             for i, (name, trace) in enumerate(traces.items()):
                 excess = [max(sign * float(point[2]) - best, floor) for point in trace]
-                look = curve(i, len(trace))
+                marks = curve(i, len(trace))
                 if len(trace) == 1:
                     marker = MARKERS[i % len(MARKERS)]
-                    look |= {"linestyle": "none", "marker": marker, "markersize": 9}
-                (line,) = display.ax_.plot(along[name], excess, label=name, **look)
+                    marks |= {"linestyle": "none", "marker": marker, "markersize": 9}
+                (line,) = display.ax_.plot(x_values[name], excess, label=name, **marks)
                 display.lines_[name] = line
             what = "objective − best possible, at most" if sign > 0 else "largest found − objective"
             display.ax_.set(xlabel=X_LABEL[x], ylabel=what, yscale="log")
-            _whole_ticks(display.ax_, plt, x)
-            # above the axes: curves can be anywhere in them
+            _integer_ticks(display.ax_, plt, x)
+            # above the axes, since curves can be anywhere in them
             display.ax_.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
         display.line_ = next(iter(display.lines_.values()))
         return display
@@ -181,20 +181,20 @@ def _axes(plt: ModuleType, ax: "Axes | None") -> "tuple[Figure | SubFigure, Axes
     return ax.figure, ax
 
 
-def _along(trace: Sequence[Any], x: str) -> list[float]:
+def _x_values(trace: Sequence[Any], x: str) -> list[float]:
     if x not in X_LABEL:
         raise ValueError(f"x={x!r}: give {listed([repr(name) for name in X_LABEL])}")
     field = {"iterations": 0, "seconds": 1, "passes": 4}[x]
     if x == "passes" and any(len(point) < 5 or point[4] is None for point in trace):
         raise ValueError(
             "x='passes': this fit's solver does not count its passes over the data (those of "
-            "certus.solvers do, but for CoordinateDescent): use x='seconds'"
+            "certus.solvers do, except CoordinateDescent): use x='seconds'"
         )
     return [float(point[field]) for point in trace]
 
 
 def _best_bounds(trace: Sequence[Any]) -> list[float | None]:
-    """A bound that held once holds for good: the largest so far."""
+    """Return the largest bound up to each step: a bound that held once holds for good."""
     best: float | None = None
     bounds: list[float | None] = []
     for point in trace:
@@ -205,15 +205,18 @@ def _best_bounds(trace: Sequence[Any]) -> list[float | None]:
     return bounds
 
 
-def _keep_first_bounds_from_flattening_the_rest(ax: "Axes", f: list[float]) -> None:
-    """The first bounds can be far below: show as much below the end as the objective fell."""
+def _cut_off_low_bounds(ax: "Axes", f: list[float]) -> None:
+    """Cut the axis off below the last objective by as much as the objective decreased.
+
+    Otherwise very low first bounds would flatten the curve of the objective.
+    """
     finite = [value for value in f if math.isfinite(value)]
-    fell = max(finite, default=0.0) - f[-1]
-    if math.isfinite(fell) and fell > 0 and ax.get_ylim()[0] < f[-1] - fell:
-        ax.set_ylim(f[-1] - fell, f[-1] + 1.1 * fell)
+    decrease = max(finite, default=0.0) - f[-1]
+    if math.isfinite(decrease) and decrease > 0 and ax.get_ylim()[0] < f[-1] - decrease:
+        ax.set_ylim(f[-1] - decrease, f[-1] + 1.1 * decrease)
 
 
-def _whole_ticks(ax: "Axes", plt: ModuleType, x: str) -> None:
+def _integer_ticks(ax: "Axes", plt: ModuleType, x: str) -> None:
     if x != "seconds":
         ax.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
 

@@ -9,7 +9,7 @@ from ..text.files import write_whole
 from ..text.format import count
 from ._dendrogram_shape import ABOVE_CUT, Drawing, drawing
 from ._dendrogram_svg import DendrogramText, svg
-from .style import COLOURS, style
+from .style import COLORS, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from ..cluster.tree import Tree
 
 
-GREY = "#8C8C8C"  # lines above the cut
-ORIENTATIONS = ("top", "bottom", "left", "right")
+GRAY = "#8C8C8C"  # lines above the cut
+ORIENTATIONS = ("top", "bottom", "left", "right")  # sides of the root
 HEIGHT_NAMES = {"diana": "diameter", "bisecting": "sum of squares"}
-WIDTH_INCHES = (6.0, 12.0)  # least and largest size along the leaves; between them 0.04 a leaf
+WIDTH_INCHES = (6.0, 12.0)  # smallest and largest size along the leaves; between them 0.04 a leaf
 MAX_LABEL_POINTS, MIN_LABEL_POINTS = 10.0, 5.5  # font size of labels; smaller ones are unreadable
-MIN_COLOURED_POINTS = 8.0  # font size from which labels have the colours of their clusters
-MAX_LABEL_STEP = 8  # at least one leaf in so many is labelled, or none
+MIN_COLORED_POINTS = 8.0  # font size from which labels have the colours of their clusters
+MAX_LABEL_STEP = 8  # if not even one leaf in so many can be labelled, none is
 MAX_LABEL_CHARACTERS = 32  # longer labels are shortened
 MAX_NUMBERED_CLUSTERS = 12  # with more clusters, their numbers are not written
 
@@ -148,26 +148,26 @@ class DendrogramDisplay:
     def _shown_labels(self, pixels: float, per_point: float) -> tuple[list[int], float]:
         """Return which places are labelled, and the font size, so that labels fit in ``pixels``."""
         places = len(self.drawing_.nodes)
-        room = pixels / places / per_point * 0.9  # points for each leaf
-        step = int(np.ceil(MIN_LABEL_POINTS / room))
+        leaf_points = pixels / places / per_point * 0.9
+        step = int(np.ceil(MIN_LABEL_POINTS / leaf_points))
         if self._labels is None or step > MAX_LABEL_STEP:
             return [], MIN_LABEL_POINTS
         return list(range(0, places, step)), float(
-            np.clip(step * room, MIN_LABEL_POINTS, MAX_LABEL_POINTS)
+            np.clip(step * leaf_points, MIN_LABEL_POINTS, MAX_LABEL_POINTS)
         )
 
     @property
-    def _colours(self) -> list[str]:
+    def _colors(self) -> list[str]:
         if not self._clusters:
-            return [COLOURS[0]] * len(self.drawing_.colours)
-        return [_colour(c) for c in self.drawing_.colours.tolist()]
+            return [COLORS[0]] * len(self.drawing_.colors)
+        return [_color(c) for c in self.drawing_.colors.tolist()]
 
     @property
-    def _place_colours(self) -> list[str]:
+    def _place_colors(self) -> list[str]:
         d = self.drawing_
         if not self._clusters:
-            return [COLOURS[0]] * len(d.nodes)
-        return [_colour(c) for c in d.place_colours.tolist()]
+            return [COLORS[0]] * len(d.nodes)
+        return [_color(c) for c in d.place_colors.tolist()]
 
     @property
     def _triangles(self) -> np.ndarray:
@@ -184,7 +184,7 @@ class DendrogramDisplay:
         tops = self.drawing_.tops
         if not 1 < len(tops) <= MAX_NUMBERED_CLUSTERS:
             return []
-        return [(str(label), x, h, _colour(c)) for label, x, h, c in tops if label >= 0]
+        return [(str(label), x, h, _color(c)) for label, x, h, c in tops if label >= 0]
 
     @property
     def _inches(self) -> tuple[float, float]:
@@ -218,7 +218,7 @@ class DendrogramDisplay:
         -------
         self
         """
-        d, tall = self.drawing_, self.orientation in ("top", "bottom")
+        d, vertical = self.drawing_, self.orientation in ("top", "bottom")
         with style() as plt:
             from matplotlib.collections import LineCollection, PolyCollection
 
@@ -227,66 +227,66 @@ class DendrogramDisplay:
             else:
                 self.figure_, self.ax_ = ax.figure, ax
             ax = self.ax_
-            flip = slice(None) if tall else slice(None, None, -1)
+            flip = slice(None) if vertical else slice(None, None, -1)
             self.branches_ = PolyCollection(
                 list(self._triangles[..., flip]), alpha=0.3, linewidth=0,
-                facecolors=self._branch_colours(),
+                facecolors=self._branch_colors(),
             )  # fmt: skip
             ax.add_collection(self.branches_)
             self.lines_ = LineCollection(
-                list(d.lines[..., flip]), colors=self._colours, linewidths=self._stroke,
+                list(d.lines[..., flip]), colors=self._colors, linewidths=self._stroke,
                 capstyle="butt",
             )  # fmt: skip
             ax.add_collection(self.lines_)
-            self._lay_out(ax, tall)
-            self._write(ax, tall)
+            self._set_axes(ax, vertical)
+            self._draw_texts(ax, vertical)
         return self
 
-    def _branch_colours(self) -> list[str]:
-        colours = self._place_colours
-        return [colours[i] for i in np.flatnonzero(self.drawing_.nodes >= self.drawing_.n_leaves)]
+    def _branch_colors(self) -> list[str]:
+        colors = self._place_colors
+        return [colors[i] for i in np.flatnonzero(self.drawing_.nodes >= self.drawing_.n_leaves)]
 
-    def _lay_out(self, ax: "Axes", tall: bool) -> None:
+    def _set_axes(self, ax: "Axes", vertical: bool) -> None:
         d = self.drawing_
         top = max(float(d.lines[..., 1].max(initial=0.0)), d.cut or 0.0) or 1.0
         limits = (-0.5, len(d.nodes) - 0.5), (0.0, 1.04 * top)
         along, up = limits if self.orientation in ("top", "right") else (limits[0], limits[1][::-1])
-        if tall:
+        if vertical:
             ax.set(xlim=along, ylim=up, ylabel=self._height_name)
             ax.grid(visible=False, axis="x")
         else:
             ax.set(xlim=up, ylim=along[::-1], xlabel=self._height_name)
             ax.grid(visible=False, axis="y")
-        for side in ("bottom",) if tall else ("left",):
+        for side in ("bottom",) if vertical else ("left",):
             ax.spines[side].set_visible(False)
         self.cut_ = None
         if d.cut is not None:
-            line = ax.axhline if tall else ax.axvline
-            self.cut_ = line(d.cut, color=COLOURS[0], linestyle="--", linewidth=1.0)
+            line = ax.axhline if vertical else ax.axvline
+            self.cut_ = line(d.cut, color=COLORS[0], linestyle="--", linewidth=1.0)
 
-    def _write(self, ax: "Axes", tall: bool) -> None:
+    def _draw_texts(self, ax: "Axes", vertical: bool) -> None:
         box, dots = ax.get_window_extent(), ax.figure.dpi / 72
-        places, size = self._shown_labels(0.95 * (box.width if tall else box.height), dots)
-        axis = ax.xaxis if tall else ax.yaxis
+        places, size = self._shown_labels(0.95 * (box.width if vertical else box.height), dots)
+        axis = ax.xaxis if vertical else ax.yaxis
         if self.orientation == "bottom":
             ax.xaxis.tick_top()
         elif self.orientation == "left":
             ax.yaxis.tick_right()
         axis.set_tick_params(length=0)
         axis.set_ticks(places)
-        texts, colours = self._texts() if places else [], self._place_colours
+        texts, colors = self._texts() if places else [], self._place_colors
         axis.set_ticklabels([texts[i] for i in places])
         widest = max((len(texts[i]) for i in places), default=0) * 0.62 * size * dots
-        turned = tall and widest > box.width / max(1, len(places))
+        turned = vertical and widest > box.width / max(1, len(places))
         for i, tick in zip(places, axis.get_ticklabels(), strict=False):
             tick.set(fontsize=size, rotation=90 if turned else 0)
-            tick.set_color(_text_colour(colours[i], size))
+            tick.set_color(_text_color(colors[i], size))
         flipped, up = self.orientation == "left", -1 if self.orientation == "bottom" else 1
-        for text, place, h, colour in self._numbers:
+        for text, place, h, color in self._numbers:
             ax.annotate(
-                text, (place, h) if tall else (h, place), (-3 if flipped else 3, 2 * up),
+                text, (place, h) if vertical else (h, place), (-3 if flipped else 3, 2 * up),
                 textcoords="offset points", ha="right" if flipped else "left",
-                va="bottom" if up > 0 else "top", color=colour, fontsize=MAX_LABEL_POINTS,
+                va="bottom" if up > 0 else "top", color=color, fontsize=MAX_LABEL_POINTS,
                 fontweight="bold",
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.8},
             )  # fmt: skip
@@ -308,36 +308,36 @@ class DendrogramDisplay:
         -------
         str
         """
-        d, tall = self.drawing_, self.orientation in ("top", "bottom")
+        d, vertical = self.drawing_, self.orientation in ("top", "bottom")
         width, height = (round(100 * inches) for inches in self._inches)
-        places, points = self._shown_labels((width if tall else height) - 80, 4 / 3)
-        texts, colours = self._texts() if places else [], self._place_colours
-        words = DendrogramText(
-            [(i, texts[i], _text_colour(colours[i], points)) for i in places],
+        places, points = self._shown_labels((width if vertical else height) - 80, 4 / 3)
+        texts, colors = self._texts() if places else [], self._place_colors
+        text_items = DendrogramText(
+            [(i, texts[i], _text_color(colors[i], points)) for i in places],
             points * 4 / 3, self._height_name, self.note_, self._clusters, self._numbers,
         )  # fmt: skip
         text = svg(
-            _by_colour(d.lines, self._colours), _by_colour(self._triangles, self._branch_colours()),
-            len(d.nodes), d.cut, words, self.orientation, width, height, self._stroke * 1.2,
+            _by_color(d.lines, self._colors), _by_color(self._triangles, self._branch_colors()),
+            len(d.nodes), d.cut, text_items, self.orientation, width, height, self._stroke * 1.2,
         )  # fmt: skip
         if path is not None:
             write_whole(path, text)
         return text
 
 
-def _colour(cluster: int) -> str:
-    return GREY if cluster == ABOVE_CUT else COLOURS[1 + cluster % (len(COLOURS) - 1)]
+def _color(cluster: int) -> str:
+    return GRAY if cluster == ABOVE_CUT else COLORS[1 + cluster % (len(COLORS) - 1)]
 
 
-def _text_colour(colour: str, points: float) -> str:
+def _text_color(color: str, points: float) -> str:
     """Return the colour of a label; small text is black, since light colours are unreadable."""
-    return COLOURS[0] if colour == GREY or points < MIN_COLOURED_POINTS else colour
+    return COLORS[0] if color == GRAY or points < MIN_COLORED_POINTS else color
 
 
-def _by_colour(shapes: np.ndarray, colours: list[str]) -> dict[str, np.ndarray]:
+def _by_color(shapes: np.ndarray, colors: list[str]) -> dict[str, np.ndarray]:
     """Group shapes by colour, grey first, so that clusters are drawn above it."""
-    each = np.array(colours)
-    return {c: shapes[each == c] for c in sorted(set(colours), key=lambda c: (c != GREY, c))}
+    each = np.array(colors)
+    return {c: shapes[each == c] for c in sorted(set(colors), key=lambda c: (c != GRAY, c))}
 
 
 def plot_dendrogram(

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..text.format import count
-from .style import COLOURS, style
+from .style import COLORS, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -148,9 +148,9 @@ class FeatureWeightsDisplay:
                 self.figure_, self.ax_ = ax.figure, ax
             ax, at = self.ax_, np.arange(len(shown))
             low, high = self._extents(shown)
-            self.bars_ = ax.hlines(at, low, high, color=COLOURS[3], linewidth=2.5)
+            self.bars_ = ax.hlines(at, low, high, color=COLORS[3], linewidth=2.5)
             filled = self.selected[shown]
-            marker_style: dict[str, Any] = {"linestyle": "none", "marker": "o", "color": COLOURS[2]}
+            marker_style: dict[str, Any] = {"linestyle": "none", "marker": "o", "color": COLORS[2]}
             values = self.weights[shown]
             (self.points_,) = ax.plot(
                 values[filled], at[filled], label=self.legend_labels[0], **marker_style
@@ -167,7 +167,7 @@ class FeatureWeightsDisplay:
             self.threshold_line_ = None
             if self.threshold is not None:
                 self.threshold_line_ = ax.axvline(
-                    self.threshold, color=COLOURS[1], linestyle="--", linewidth=1.0
+                    self.threshold, color=COLORS[1], linestyle="--", linewidth=1.0
                 )
             ax.set_yticks(at, [_short(self.names[j]) for j in shown])
             ax.set_ylim(len(shown) - 0.5, -0.5)  # the largest at the top

@@ -1,11 +1,11 @@
-"""Plot of measures for imbalanced classes with their intervals, and curves over thresholds."""
+"""Plot of measures for imbalanced classes with intervals, and of curves over thresholds."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..text.format import number
-from .style import COLOURS, curve, style
+from .style import COLORS, curve, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ class ImbalanceDisplay:
     Parameters
     ----------
     report : ImbalanceResult
-        What ``certus.metrics.imbalance_report`` returned.
+        The result of ``certus.metrics.imbalance_report``.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class ImbalanceDisplay:
         self.report = report
 
     def plot(self, ax: "Axes | None" = None) -> "ImbalanceDisplay":
-        """Draw.
+        """Draw the measures and the curves.
 
         Parameters
         ----------
@@ -114,13 +114,13 @@ class ImbalanceDisplay:
             for measures in (report.values, report.baseline)
         )
         low, high = np.array([report.intervals[name] for name in self.shown_]).reshape(-1, 2).T
-        self.bars_ = ax.hlines(at, low, high, color=COLOURS[3], linewidth=3)
+        self.bars_ = ax.hlines(at, low, high, color=COLORS[3], linewidth=3)
         (self.points_,) = ax.plot(
-            values, at, linestyle="none", marker="o", color=COLOURS[0], label="these predictions"
+            values, at, linestyle="none", marker="o", color=COLORS[0], label="these predictions"
         )
         (self.baseline_,) = ax.plot(
             base, at, linestyle="none", marker="|", markersize=11, markeredgewidth=1.8,
-            color=COLOURS[1], label="always the larger class",
+            color=COLORS[1], label="always the larger class",
         )  # fmt: skip
         ax.set_yticks(at, [MEASURE_LABELS[name] for name in self.shown_])
         ax.set_ylim(len(at) - 0.5, -0.5)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..text.format import number
-from .style import COLOURS, curve, style
+from .style import COLORS, curve, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,12 +26,12 @@ MIN_LOG_RATIO = 10  # of the largest to the smallest k; above, the axis of k is 
 
 
 class KCurveDisplay:
-    """Plot of the error against k, with intervals, the best k and the largest that is as good.
+    """Plot of the error against k, with intervals, the best k and the largest about as good.
 
     Parameters
     ----------
     choice : KResult
-        What ``certus.neighbors.choose_k`` returned.
+        The result of ``certus.neighbors.choose_k``.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class KCurveDisplay:
         self.choice = choice
 
     def plot(self, ax: "Axes | None" = None) -> "KCurveDisplay":
-        """Draw.
+        """Draw the errors against k.
 
         Parameters
         ----------
@@ -82,13 +82,13 @@ class KCurveDisplay:
         scale = 100 if SCORING_LABELS[choice.scoring].endswith("%") else 1
         ks, error = choice.ks, scale * choice.error
         intervals = scale * choice.intervals
-        least = choice.at(choice.best)
-        limit = scale * (least["error"] + np.nan_to_num(least["standard_error"]))
+        best = choice.at(choice.best)
+        limit = scale * (best["error"] + np.nan_to_num(best["standard_error"]))
         with style() as plt:
             self.figure_, self.ax_ = plt.subplots() if ax is None else (ax.figure, ax)
             ax = self.ax_
             self.band_ = ax.fill_between(
-                ks, intervals[:, 0], intervals[:, 1], color=COLOURS[3], alpha=0.25, linewidth=0,
+                ks, intervals[:, 0], intervals[:, 1], color=COLORS[3], alpha=0.25, linewidth=0,
                 label=f"{number(100 * choice.confidence)} % interval",
             )  # fmt: skip
             n_markers = len(ks) if len(ks) <= 40 else 0  # mark each k where there is room

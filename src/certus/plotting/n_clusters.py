@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..text.format import number
-from .style import COLOURS, curve, style
+from .style import COLORS, curve, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,7 +101,7 @@ class NClustersDisplay:
         if noise is not None:
             noise = noise[:, shown]
             self.noise_[name] = ax.fill_between(
-                ks[shown], noise.min(axis=0), noise.max(axis=0), color=COLOURS[3], alpha=0.25,
+                ks[shown], noise.min(axis=0), noise.max(axis=0), color=COLORS[3], alpha=0.25,
                 linewidth=0, label="noise",
             )  # fmt: skip
         percent = f"{number(100 * choice.confidence)} %"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..text.format import number
-from .style import COLOURS, curve, style
+from .style import COLORS, curve, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ class ScoreGridDisplay:
         self.best, self.score = best, score
 
     def plot(self, ax: "Axes | None" = None) -> "ScoreGridDisplay":
-        """Draw.
+        """Draw the scores.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class ScoreGridDisplay:
                 ax.set(xlabel="C", ylabel="γ", xscale="log", yscale="log")
                 ax.grid(visible=False)
             line_style = curve(1, 1) | {"linestyle": "none", "markersize": 9, "zorder": 3}
-            line_style |= {"markeredgecolor": "white", "color": COLOURS[1]}
+            line_style |= {"markeredgecolor": "white", "color": COLORS[1]}
             (self.best_,) = ax.plot([self.Cs[c]], [height], label=label, **line_style)
             ax.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
         return self

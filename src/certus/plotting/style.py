@@ -1,7 +1,7 @@
 """Common style of all plots: safe for colour-blind readers and in grey, legible at 600 px.
 
-The i-th curve has the i-th colour *and* line style *and* marker, so that no meaning rests on colour
-alone. A picture is drawn inside ``style()``; the person's own rcParams stay as they were.
+The i-th curve has the i-th colour *and* line style *and* marker, so that nothing depends on colour
+alone. A plot is drawn inside ``style()``; the user's own rcParams stay as they were.
 """
 
 from collections.abc import Iterator
@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-# Okabe & Ito 2008, with grey for the yellow that vanishes on white; neighbours differ in lightness
-COLOURS = (
+# Okabe & Ito 2008, with grey in place of the yellow, which is hard to see on white; consecutive
+# colours differ in lightness
+COLORS = (
     "#000000", "#D55E00", "#0072B2", "#56B4E9", "#009E73", "#CC79A7", "#E69F00", "#666666",
 )  # fmt: skip
 LINES: tuple[Any, ...] = (
@@ -42,28 +43,28 @@ SETTINGS: dict[str, Any] = {
 
 
 def pyplot() -> ModuleType:
-    """matplotlib.pyplot, or an error that says how to get it."""
+    """Return matplotlib.pyplot, or raise an error that says how to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
-            'pictures need matplotlib: pip install "certus[plot]", or pip install matplotlib'
+            'plots need matplotlib: pip install "certus[plot]", or pip install matplotlib'
         ) from error
     return plt
 
 
 @contextmanager
 def style() -> Iterator[ModuleType]:
-    """pyplot in the look of the house, for as long as the block lasts."""
+    """Context in which pyplot draws in the common style of all plots."""
     plt = pyplot()
     with plt.rc_context(SETTINGS):
         yield plt
 
 
 def curve(i: int, points: int = 0) -> dict[str, Any]:
-    """Style of the i-th curve; with ``points``, about ten of them are marked."""
-    k = i % len(COLOURS)
-    look = {"color": COLOURS[k], "linestyle": LINES[k]}
+    """Return the style of the i-th curve; with ``points``, about ten of them are marked."""
+    k = i % len(COLORS)
+    line_style = {"color": COLORS[k], "linestyle": LINES[k]}
     if points:
-        look |= {"marker": MARKERS[k], "markevery": max(1, points // 10)}
-    return look
+        line_style |= {"marker": MARKERS[k], "markevery": max(1, points // 10)}
+    return line_style

@@ -164,19 +164,19 @@ def _member_weights(merges: np.ndarray, labels: np.ndarray, method: str) -> np.n
 
 
 def column_means(
-    Q: np.ndarray, X: np.ndarray, labels: np.ndarray, representatives: np.ndarray, centred: bool,
+    Q: np.ndarray, X: np.ndarray, labels: np.ndarray, representatives: np.ndarray, centered: bool,
     absolute: bool,
 ) -> Expected:  # fmt: skip
     """Mean of each cluster's columns in units of their spread √Σx²/n, (m, clusters).
 
-    ``centred``: columns are centred. ``absolute``: columns negatively correlated with the
+    ``centered``: columns are centred. ``absolute``: columns negatively correlated with the
     representative of their cluster change sign.
     """
-    center = X.mean(axis=0) if centred else np.zeros(X.shape[1])
-    centred_X = X - center
-    spread = np.sqrt((centred_X**2).mean(axis=0))
+    center = X.mean(axis=0) if centered else np.zeros(X.shape[1])
+    centered_X = X - center
+    spread = np.sqrt((centered_X**2).mean(axis=0))
     unit = np.where(spread > 0, spread, 1.0)
-    products = (centred_X * centred_X[:, representatives[labels]]).sum(axis=0)
+    products = (centered_X * centered_X[:, representatives[labels]]).sum(axis=0)
     aligned = (Q - center) / unit * np.where(absolute & (products < 0), -1.0, 1.0)
     k = int(labels.max()) + 1
     value = np.column_stack([aligned[:, labels == c].mean(axis=1) for c in range(k)])

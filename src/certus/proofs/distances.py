@@ -114,7 +114,7 @@ def cosine(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np.ndar
 def correlation(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
     """Return 1 − Pearson's correlation of the two rows: the cosine of the centred rows."""
     w = _weights(w, A)
-    return _between_directions(_centred(A, w), _centred(B, w))
+    return _between_directions(_centered(A, w), _centered(B, w))
 
 
 def spearman(A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -134,13 +134,13 @@ def midranks(A: np.ndarray) -> np.ndarray:
     return ranks.reshape(A.shape)
 
 
-def _centred(A: np.ndarray, w: np.ndarray) -> np.ndarray:
+def _centered(A: np.ndarray, w: np.ndarray) -> np.ndarray:
     # a constant row becomes exactly 0, however its mean rounds
     first = A[..., :1]
     shifted = A - first
     mean = (w * shifted).sum(axis=-1, keepdims=True) / w.sum()
-    centred = np.where((shifted == 0).all(axis=-1, keepdims=True), 0.0, shifted - mean)
-    return np.sqrt(w) * centred
+    centered = np.where((shifted == 0).all(axis=-1, keepdims=True), 0.0, shifted - mean)
+    return np.sqrt(w) * centered
 
 
 def _between_directions(A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -163,7 +163,7 @@ def units(
     w = _weights(w, A)
     if metric == "cosine":
         return _unit(np.sqrt(w) * A)
-    return _unit(_centred(midranks(A) if metric == "spearman" else A, w))
+    return _unit(_centered(midranks(A) if metric == "spearman" else A, w))
 
 
 def _unit(A: np.ndarray) -> np.ndarray:

@@ -96,15 +96,15 @@ class FitMonitor:
         certify: Callable[[], "Certificate"],
         max_iter: int | None = None,
         *,
-        maximised: bool = False,
+        maximized: bool = False,
     ) -> "FitMonitor":
         """Return the ``on_step`` callback of a solver.
 
         ``attributes(parameters)`` gives the fitted attributes of a step's parameters; ``certify()``
-        the certificate of the estimator once they are set. ``maximised``: the best objective is the
+        the certificate of the estimator once they are set. ``maximized``: the best objective is the
         largest.
         """
-        self.attributes, self.certify, self.sign = attributes, certify, -1 if maximised else 1
+        self.attributes, self.certify, self.sign = attributes, certify, -1 if maximized else 1
         self.begin(max_iter)
         self.context.max_subtasks = None if max_iter is None else self.parts + max_iter
         self.started = time.perf_counter()

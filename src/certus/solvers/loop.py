@@ -63,7 +63,7 @@ class Fit(NamedTuple):
     aliases: Aliases | None = None  # columns that repeat others, where the solver looked for them
 
 
-def minimise(
+def minimize(
     problem: Problem,
     solver: Solver,
     start: tuple[np.ndarray, np.ndarray] | None = None,

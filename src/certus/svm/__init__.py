@@ -2,11 +2,11 @@
 
 from .density_lssvc import DensityWeightedLSSVC
 from .density_svc import DensityWeightedSVC
-from .density_weights import density_weights
 from .linear_svc import LinearSVC
 from .lssvc import LSSVC
 from .lssvc_cv import LSSVCCV
 from .lssvr import LSSVR
+from .row_weights import density_weights
 
 __all__ = [
     "LSSVC",

@@ -7,7 +7,7 @@ import numpy as np
 from ..data.rows import Rows
 from ..data.validation import one_of, positive_whole
 from ._classes import codes
-from .density_weights import weights_of_rows
+from .row_weights import weights_of_rows
 
 if TYPE_CHECKING:
     from .density_lssvc import DensityWeightedLSSVC

@@ -10,8 +10,9 @@ from typing import Literal
 import numpy as np
 
 from ..certificate import certify
+from ..data.memory import memory_for_kernel
 from ..data.rows import Rows
-from ..data.validation import boolean, memory_for_kernel, one_of
+from ..data.validation import boolean, one_of
 from ..solvers.lssvm import Kernel, LSSVMFit, solve
 from ..text.format import count, number
 from ._base import KernelMachine

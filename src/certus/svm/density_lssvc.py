@@ -4,9 +4,10 @@ from typing import Literal
 
 import numpy as np
 
+from ..data.memory import memory_for_kernel
 from ..data.rows import Rows
 from ..data.types import ClassWeight
-from ..data.validation import data_for_classification, memory_for_kernel, one_of
+from ..data.validation import data_for_classification, one_of
 from ..runtime.progress import monitored
 from ..solvers.lssvm import Kernel, solve_primal
 from ..text.format import count

@@ -8,9 +8,10 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from ..certificate import certify
+from ..data.memory import memory_for_kernel
 from ..data.rows import Rows
 from ..data.types import ClassWeight
-from ..data.validation import boolean, data_for_classification, memory_for_kernel, one_of
+from ..data.validation import boolean, data_for_classification, one_of
 from ..runtime.progress import monitored
 from ..solvers.lssvm import Kernel, LSSVMFit, grid
 from ..text.format import count, number

@@ -81,9 +81,9 @@ class Table:
         if column.role in ("date", "nested"):
             raise TableError(f"the target '{name}' cannot be predicted: {column.reason}")
         if column.is_mixed:
-            raise TableError(
-                f"the target '{name}' is {column.reason}: correct these cells, or drop the rows"
-            )
+            # of text, how many differ is said last: it does not matter here
+            odd = column.reason.rpartition("; ")[0] if column.role == "text" else column.reason
+            raise TableError(f"the target '{name}' is {odd}: correct these cells, or drop the rows")
         self._require_finite(name)
         numbers = values.to_numpy()
         return numbers.astype(str) if numbers.dtype == object else numbers

@@ -16,7 +16,7 @@ from flint import arb, arb_mat
 from ..precise.balls import ONE, ZERO, balls, column, dot, total
 from ..precise.kernels import gram
 from ..precise.losses import Hinge, Squares
-from ..precise.minimise import Minimum, Problem, minimise
+from ..precise.minimize import Minimum, Problem, minimize
 from ..precise.sums import RowSum
 from .linear_problems import Posed, Rows
 from .verdict import Fault, NotJudged, above
@@ -133,12 +133,12 @@ def _best(p: Posed, value: arb, gap: arb) -> Minimum:
     smooth = p.problem.smooth
     sums = getattr(smooth, "rows", smooth)
     if not any(isinstance(loss, Hinge) for loss in sums.losses):
-        return minimise(p.problem, p.theta, value - 2 * gap)
+        return minimize(p.problem, p.theta, value - 2 * gap)
     best, theta = Minimum(p.theta, value, ZERO, False), p.theta
     for width in WIDTHS:
         rounded = [Hinge(l.y, width) for l in sums.losses]
         f = WithNorm(RowSum(sums.A, sums.omega, rounded), smooth.K)
-        theta = minimise(Problem(f, p.problem.l1, p.problem.l2), theta).theta
+        theta = minimize(Problem(f, p.problem.l1, p.problem.l2), theta).theta
         found = p.problem.value(theta)
         if found < best.value:
             best = Minimum(theta, found, ZERO, False)

@@ -7,7 +7,7 @@ from flint import arb
 
 from ..precise.balls import ZERO, total
 from ..precise.losses import Hinge
-from ..precise.minimise import CONVERGED, Minimum, Problem, minimise, newton_step
+from ..precise.minimize import CONVERGED, Minimum, Problem, minimize, newton_step
 from .left_out import limited_to, not_negligible
 from .linear_problems import Posed, Rows, posed
 from .verdict import Fault, above
@@ -65,11 +65,11 @@ def _best(p: Posed, value: arb, gap: arb) -> Minimum:
     """The lowest point found; a search ends as soon as the gap is disproven."""
     sharp = p.problem.smooth
     if not any(isinstance(loss, Hinge) for loss in getattr(sharp, "losses", ())):
-        return minimise(p.problem, p.theta, value - 2 * gap - 1e-6 * abs(value))
+        return minimize(p.problem, p.theta, value - 2 * gap - 1e-6 * abs(value))
     best, theta = Minimum(p.theta, value, ZERO, False), p.theta
     for width in WIDTHS:
         smooth = type(sharp)(sharp.A, sharp.omega, [Hinge(l.y, width) for l in sharp.losses])
-        theta = minimise(Problem(smooth, p.problem.l1, p.problem.l2), theta).theta
+        theta = minimize(Problem(smooth, p.problem.l1, p.problem.l2), theta).theta
         found = p.problem.value(theta)
         if found < best.value:
             best = Minimum(theta, found, ZERO, False)

@@ -12,7 +12,7 @@ from flint import arb, arb_mat
 
 from ..precise.balls import ONE, ZERO, balls, matrix, total
 from ..precise.losses import Between, Hinge, Huber, Logistic, SquaredHinge, Squares
-from ..precise.minimise import Problem
+from ..precise.minimize import Problem
 from ..precise.sums import RowSum, ScaledHuberSum, SoftmaxSum
 from .verdict import NotJudged
 
@@ -37,7 +37,7 @@ class Posed:
     problem: Problem
     theta: list[arb]
     coefficients: list[int]
-    penalised: bool = True
+    penalized: bool = True
 
 
 def with_constant(X: np.ndarray, intercept: bool) -> np.ndarray:
@@ -167,7 +167,7 @@ def divided(rows: Rows, divisor: str | None) -> arb:
     return total(rows.weights()) if divisor == "weights" else arb(len(rows.X))
 
 
-def _penalised(
+def _penalized(
     rows: Rows, w: Any, b: Any, loss: dict[str, Any], penalty: dict[str, Any],
     divisor: str | None = None, fit_intercept: bool = True, **_: Any,
 ) -> list[Posed]:  # fmt: skip
@@ -224,6 +224,6 @@ READERS: dict[str, Any] = {
     "huber": _margins(lambda y, delta: Huber(arb(y), arb(delta))),
     "softmax": _softmax,
     "ordinal": _ordinal,
-    "penalized": _penalised,
+    "penalized": _penalized,
     "huber_regression": _huber_regression,
 }

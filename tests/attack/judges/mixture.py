@@ -34,7 +34,7 @@ def judge(c: Any, model: Any, rows: Rows) -> list[Fault]:
     objective = L + before.log_prior()
     off = abs(objective - arb(c.objective))
     faults = above("objective is off by", off, c._finding.objective_error)
-    shares, after = before.maximised(q, np.float32 if P.get("single") else np.float64)
+    shares, after = before.maximized(q, np.float32 if P.get("single") else np.float64)
     gain = after.expected(shares)[0] + after.log_prior() - objective
     share = gain / total(s)
     if P.get("added"):
@@ -117,7 +117,7 @@ class Normals:
             value -= self.epsilon * (C.det().log() + trace) / 2
         return value
 
-    def maximised(self, q: list[list[arb]], kind: Any) -> tuple[list[arb], "Normals"]:
+    def maximized(self, q: list[list[arb]], kind: Any) -> tuple[list[arb], "Normals"]:
         """(π, θ) of the largest expected likelihood and prior, means of a kind of floats."""
         p, k = len(self.d), len(q)
         n = [total(w) for w in q]
@@ -210,7 +210,7 @@ class Counts:
             return ZERO
         return self.a * total(self._log(self.mean, t) for t in self.theta)
 
-    def maximised(self, q: list[list[arb]], _kind: Any) -> tuple[list[arb], "Counts"]:
+    def maximized(self, q: list[list[arb]], _kind: Any) -> tuple[list[arb], "Counts"]:
         theta, n = [], [total(w) for w in q]
         for w, size, old in zip(q, n, self.theta, strict=True):
             t = [

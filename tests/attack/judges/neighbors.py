@@ -19,9 +19,9 @@ def judge(c: Any, _model: Any, rows: Rows) -> list[Fault]:
     if not c.certified:
         return []
     P = c.parameters
-    asked = np.asarray(P["query_pairs"])
+    pairs = np.asarray(P["query_pairs"])
     kind = np.float32 if rows.eps > 1e-10 else np.float64  # queries are floats as the rows are
-    a, b = (rows.X[side].astype(kind) for side in asked.T)
+    a, b = (rows.X[side].astype(kind) for side in pairs.T)
     with np.errstate(over="ignore"):
         Q = np.where(a == b, a, a + (b - a) / 2).astype(float)
     X = rows.X

@@ -9,7 +9,7 @@ from flint import arb, arb_mat
 
 from ..precise.balls import ONE, ZERO, balls, matrix, total
 from ..precise.losses import Huber, Squares
-from ..precise.minimise import Problem, minimise
+from ..precise.minimize import Problem, minimize
 from ..precise.sums import RowSum
 from .linear_problems import Rows, divided, with_constant
 from .verdict import Fault, above
@@ -60,7 +60,7 @@ def _on_simplex(
         high = [None] * len(others) + [ONE] + [None] * len(b)
         nothing = [ZERO] * len(low)
         start = [max(w[k], ZERO, key=lambda v: v.mid()) for k in others] + [ONE] + b
-        found = minimise(Problem(f, nothing, nothing, low, high), start)
+        found = minimize(Problem(f, nothing, nothing, low, high), start)
         if t - total(found.theta[: len(others)]) >= 0:
             return here, min(best, found.value, key=lambda v: v.mid())
     return here, best
@@ -113,6 +113,6 @@ def _by_groups(
                     theta[j] = (-slope[j] * arb(2) ** -20 / size).mid() if size > 0 else ONE
         theta = [ZERO if j in held else v for j, v in enumerate(theta)]
         ends = [ZERO if j in held else None for j in range(len(theta))]
-        found = minimise(Problem(smooth, nothing, nothing, ends, list(ends)), theta)
+        found = minimize(Problem(smooth, nothing, nothing, ends, list(ends)), theta)
         best = min(best, found.value, key=lambda v: v.mid())
     return here, best

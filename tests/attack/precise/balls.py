@@ -37,7 +37,7 @@ def dot(a: Sequence[arb], b: Sequence[arb]) -> arb:
     return total(x * y for x, y in zip(a, b, strict=True))
 
 
-def centres(values: Iterable[arb]) -> list[arb]:
+def centers(values: Iterable[arb]) -> list[arb]:
     """The midpoints: exact numbers, so that errors do not grow from step to step."""
     return [v.mid() for v in values]
 

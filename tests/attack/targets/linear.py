@@ -52,7 +52,7 @@ def elastic_net_cv(rng: Generator, p: int) -> Any:
     )  # fmt: skip
 
 
-def penalised(rng: Generator, free: bool) -> dict[str, float]:
+def penalized(rng: Generator, free: bool) -> dict[str, float]:
     if free:
         return {"C": np.inf}
     return {"C": strength(rng, -3, 9), "l1_ratio": pick(rng, 0.0, 0.0, 0.5, 1.0)}
@@ -62,14 +62,14 @@ def logistic(rng: Generator, p: int) -> Any:
     free = coin(rng)
     solvers = ("lbfgs",) if free else ("lbfgs", "newton-cg", "newton-cholesky", "liblinear")
     return linear_model.LogisticRegression(
-        **penalised(rng, free), fit_intercept=coin(rng, 0.8), class_weight=class_weight(rng),
+        **penalized(rng, free), fit_intercept=coin(rng, 0.8), class_weight=class_weight(rng),
         solver=pick(rng, *solvers), max_iter=pick(rng, 2, 100, 100, 100),
     )  # fmt: skip
 
 
 def softmax(rng: Generator, p: int) -> Any:
     return linear_model.LogisticRegression(
-        **penalised(rng, coin(rng)), fit_intercept=coin(rng, 0.8), class_weight=class_weight(rng)
+        **penalized(rng, coin(rng)), fit_intercept=coin(rng, 0.8), class_weight=class_weight(rng)
     )
 
 

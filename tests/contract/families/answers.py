@@ -204,7 +204,7 @@ def clouds(seed: int, n: int, p: int = 3, k: int = 3, apart: float = 6.0) -> Any
     return on_grid(middles[y] + rng.normal(size=(n, p))), y
 
 
-def unlabelled_clouds(seed: int, n: int) -> tuple[np.ndarray, None]:
+def unlabeled_clouds(seed: int, n: int) -> tuple[np.ndarray, None]:
     return clouds(seed, n)[0], None
 
 

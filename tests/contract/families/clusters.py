@@ -19,7 +19,7 @@ from tests.contract.families.answers import (
     Part,
     Sample,
     noise,
-    unlabelled_clouds,
+    unlabeled_clouds,
 )
 
 DRAWN_BATCHES = "batches are drawn from the rows in their order"
@@ -106,29 +106,29 @@ def mixed_columns(seed: int, n: int) -> tuple[np.ndarray, None]:
     return X[:, np.arange(p) % 3] + rest * np.linspace(0.2, 0.6, p), None
 
 
-FLOAT32_CENTRES = 1e-6
+FLOAT32_CENTERS = 1e-6
 # bounds and blocks for few rows, too
 BOUNDS = ("certus.solvers.kmeans.small:MAX_SMALL_WORK", "certus.solvers.kmeans.bounds:BLOCK_ROWS")
 CLUSTERS = [
     Case("KMeans", kmeans(), noise, partition, k=5, far=36, blocks=BOUNDS,
-         rtol_float32=FLOAT32_CENTRES),
-    Case("KMeans, clouds", kmeans(), unlabelled_clouds, partition, k=5, far=36, blocks=BOUNDS,
-         rtol_float32=FLOAT32_CENTRES),
+         rtol_float32=FLOAT32_CENTERS),
+    Case("KMeans, clouds", kmeans(), unlabeled_clouds, partition, k=5, far=36, blocks=BOUNDS,
+         rtol_float32=FLOAT32_CENTERS),
     Case("KMeans, Elkan", kmeans(algorithm="elkan"), noise, partition, k=5, far=36, blocks=BOUNDS,
-         rtol_float32=FLOAT32_CENTRES),
-    Case("MiniBatchKMeans", minibatch, unlabelled_clouds, partition, k=5, far=26,
-         rtol_float32=FLOAT32_CENTRES,
+         rtol_float32=FLOAT32_CENTERS),
+    Case("MiniBatchKMeans", minibatch, unlabeled_clouds, partition, k=5, far=26,
+         rtol_float32=FLOAT32_CENTERS,
          exempt={"permute rows": DRAWN_BATCHES,
                  "weight is repetition": DRAWS_FOLLOW_WEIGHTS,
                  "zero weight": DRAWS_FOLLOW_WEIGHTS}),
     Case("BisectingKMeans", bisecting(), noise, partition, far=26,
-         rtol_float32=FLOAT32_CENTRES,
+         rtol_float32=FLOAT32_CENTERS,
          exempt=START_OF_ALL_ROWS),
     Case("BisectingKMeans, drawn starts", bisecting("k-means++"), noise, partition,
-         rtol_float32=FLOAT32_CENTRES,
+         rtol_float32=FLOAT32_CENTERS,
          exempt={"permute rows": DRAWN_START, "weight is repetition": DRAWN_START}),
     Case("BisectingKMeans, largest cluster", bisecting(bisecting_strategy="largest_cluster"),
-         noise, partition, rtol_float32=FLOAT32_CENTRES, exempt=START_OF_ALL_ROWS),
+         noise, partition, rtol_float32=FLOAT32_CENTERS, exempt=START_OF_ALL_ROWS),
     *map(agglomerative, ("ward", "single", "complete", "average", "weighted", "centroid",
                          "median")),
     Case("DivisiveClustering", lambda start=None, unit=1.0, heft=1.0: DivisiveClustering(4),

@@ -20,7 +20,7 @@ from tests.contract.families.answers import (
     Case,
     Part,
     Sample,
-    unlabelled_clouds,
+    unlabeled_clouds,
 )
 
 
@@ -65,7 +65,7 @@ def gaussian(shape: str, reg_covar: Any = "relative") -> Case:
         )  # fmt: skip
 
     return Case(
-        f"GaussianMixture, {shape}, reg_covar={reg_covar}", make, unlabelled_clouds, density,
+        f"GaussianMixture, {shape}, reg_covar={reg_covar}", make, unlabeled_clouds, density,
         rtol=1e-6, rtol_float32=1e-6, exempt={} if reg_covar == 0 else COUNTED,
         blocks=("certus.solvers.mixture.gaussian:BLOCK_ELEMENTS",),
     )  # fmt: skip

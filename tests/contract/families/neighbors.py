@@ -22,7 +22,7 @@ from tests.contract.families.answers import (
     numbers,
 )
 
-COPIES_ARE_NEIGHBOURS = {
+COPIES_ARE_NEIGHBORS = {
     "weight is repetition": "weights multiply votes; copies of a row take places among the k"
 }
 
@@ -75,9 +75,9 @@ def voting(weights: str) -> list[Case]:
     k, r = f", {weights}", f", {weights}"
     return [
         Case(f"KNeighborsClassifier{k}", k_nearest(KNeighborsClassifier, weights), classes, votes,
-             exempt=COPIES_ARE_NEIGHBOURS, blocks=TILES),
+             exempt=COPIES_ARE_NEIGHBORS, blocks=TILES),
         Case(f"KNeighborsRegressor{k}", k_nearest(KNeighborsRegressor, weights), numbers, means,
-             exempt=COPIES_ARE_NEIGHBOURS, blocks=TILES),
+             exempt=COPIES_ARE_NEIGHBORS, blocks=TILES),
         Case(f"RadiusNeighborsClassifier{r}", within_radius(RadiusNeighborsClassifier, weights),
              classes, votes, blocks=TILES),
         Case(f"RadiusNeighborsRegressor{r}", within_radius(RadiusNeighborsRegressor, weights),

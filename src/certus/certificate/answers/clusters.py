@@ -120,10 +120,10 @@ def _columns(model: object, rows: Rows, reading: Reading) -> Result:
             value = Q[:, representatives]
             right = expected_answers.Expected(value, np.zeros(value.shape))
         elif pooling.representation == "mean":
-            centred = reading.parameters["metric"] == "correlation"
+            centered = reading.parameters["metric"] == "correlation"
             X = Data(rows).all_rows()
             absolute = reading.parameters["absolute"]
-            right = by_rows.column_means(Q, X, labels, representatives, centred, absolute)
+            right = by_rows.column_means(Q, X, labels, representatives, centered, absolute)
         else:
             return answers, [
                 f"representation={pooling.representation!r} is neither column nor mean"

@@ -124,8 +124,8 @@ class SquaresWording(OptimumWording):
 
 def _r_squared(c: "Certificate", f: float) -> str:
     """(R² 0.52), for one target without a penalty."""
-    penalised = np.any(c.parameters.get("alpha", 0))
-    if penalised or c.parameters["w"].shape[1] > 1 or c.labels is not None:
+    penalized = np.any(c.parameters.get("alpha", 0))
+    if penalized or c.parameters["w"].shape[1] > 1 or c.labels is not None:
         return ""
     return f" (R² {number(1 - f / optimum_finding(c).null_objective, 4)})"
 

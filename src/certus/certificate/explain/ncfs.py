@@ -62,7 +62,7 @@ def _with_weight(c: "Certificate") -> str:
 
 
 def _in_units(c: "Certificate", share: str) -> str:
-    return f"{share} of {'alpha' if _finding(c).penalised else 'the largest there can be'}"
+    return f"{share} of {'alpha' if _finding(c).penalized else 'the largest there can be'}"
 
 
 def _worst_slope(c: "Certificate") -> str:

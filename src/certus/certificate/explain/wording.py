@@ -71,7 +71,7 @@ class Wording(Protocol):
 
     def verb(self, c: "Certificate", /) -> str:
         """The verb for the formula: minimised, maximised or claimed."""
-        return "maximised" if c.maximised else "minimised"
+        return "maximised" if c.maximized else "minimised"
 
     def equation(self, c: "Certificate", /) -> str:
         """The formula as MathML."""

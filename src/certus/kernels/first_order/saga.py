@@ -16,7 +16,7 @@ from numba import types
 from certus.kernels._compile import float_type, kernel, kernel_in_order
 from certus.kernels._slopes import check_scores, slopes
 
-MIN_SCALE = 1e-6  # of a: it is multiplied out before more digits are lost
+MIN_SCALE = 1e-6  # of a; below it, a is multiplied into W before more digits are lost
 
 
 @kernel

@@ -25,7 +25,7 @@ from numba import types
 from certus.kernels._compile import float_type, kernel, kernel_in_order
 from certus.kernels._slopes import check_scores, slope, slopes
 
-MIN_SCALE = 1e-4  # of a and of det Π: they are multiplied out before more digits are lost
+MIN_SCALE = 1e-4  # of a and det Π; below it, they are multiplied out before digits are lost
 
 
 @kernel

@@ -9,7 +9,7 @@
     count:    entries of each column
     sort:     entries by column
 
-Every sum is float64, in the order of the rows: same input, same bits.
+Every sum is float64, in the order of the rows, so that equal inputs give equal bits.
 """
 
 from functools import cache
@@ -216,7 +216,7 @@ def sort_by_columns(X, first, place, values, rows) -> None:
 
 
 def _check(X, of_rows, outputs) -> None:
-    """Check shapes, once a block. Column indices were checked by ``CSR``."""
+    """Check shapes, once per block; ``CSR`` has checked the column indices."""
     n, p = X.shape
     for a in of_rows:
         if len(a) not in (0, n):

@@ -17,7 +17,7 @@ from certus.kernels._compile import LANES, kernel
 from certus.kernels._vectors import I32, I64, VECTOR, ZERO, Emitter
 
 # A tile is LANES × WIDTH vectors. 8 × 3: 24 of the 32 registers, 86 of 89 GFLOPS; 8 × 2 and
-# 12 × 2 reached 60 and 65, for the core loads one vector a cycle and multiplies two.
+# 12 × 2 reached 60 and 65, since a core loads one vector per cycle and multiplies two.
 WIDTH = 3
 # The three strips under a tile stay in L1 (30 KB of 48). 192 rows were 2 % slower, 256 6 %.
 CHUNK = {8: 160, 4: 256}[LANES]
@@ -35,13 +35,13 @@ def gram(X, Y, s, cx, cy, G, sx, sy, Xy, yy):
     n, p = X.shape
     k = Y.shape[1]
     strips = (p + 1 + k + LANES - 1) // LANES
-    # The last tile of a kind may read strips past the last; what it reads there must be harmless
-    # (zeros: subnormal garbage would be slow). Cache lines must not be split by loads.
+    # The last tile of a kind may read past the last strip; what it reads there must be harmless
+    # (zeros, since subnormal garbage would be slow). Loads must not straddle cache lines.
     buffer = np.empty((strips + WIDTH * WIDTH) * STRIP + LINE // 8)
     pack = buffer[-(np.intp(buffer.ctypes.data) // 8) % (LINE // 8) :]
     pack[(p + 1 + k) // LANES * STRIP :] = 0.0
     root = np.ones(CHUNK)
-    # Tiles which do not fit into G's columns go to `edge`, whose column 0 is column `first` of Z.
+    # Tiles that do not fit into G's columns go to `edge`, whose column 0 is column `first` of Z.
     edge_strip = max(p // LANES - WIDTH + 1, 0)
     first = edge_strip * LANES
     x_columns = (p + LANES - 1) // LANES * LANES
@@ -82,7 +82,7 @@ def gram(X, Y, s, cx, cy, G, sx, sy, Xy, yy):
 
 @kernel
 def _pack(X, i, rows, cx, root, pack):
-    """Strip t, row r of `pack` = √s · (x − cx) of row i + r, columns t·LANES to (t+1)·LANES."""
+    """Set strip t, row r of `pack` to √s · (x − cx) of row i + r, from column t·LANES on."""
     p = X.shape[1]
     full = p // LANES
     # Column by column where columns are contiguous: a page of memory per column is in use.
@@ -121,8 +121,8 @@ def _tiles(pack, rows, p, strips, G, edge, edge_strip, last, ahead, stop):
     """Add ZᵀZ of the packed rows: for each strip a of X, tiles from column strip a to the right.
 
     The strips a, a + WIDTH, … share their column tiles, which therefore stay in L1. A row of tiles
-    leaves the pair (a, strips − 1) over, or this and (a, strips − 2), or none. Those are collected
-    from the other side, where they fill tiles, too (p = 128: 51 tiles, not 56).
+    may leave over the pair (a, strips − 1), or this one and (a, strips − 2). Such pairs are
+    collected from the other side, where they fill whole tiles (p = 128: 51 tiles, not 56).
     """
     x_strips = (p + LANES - 1) // LANES
     width = edge.shape[1]
@@ -151,7 +151,7 @@ def _tiles(pack, rows, p, strips, G, edge, edge_strip, last, ahead, stop):
 
 @intrinsic
 def _pack_vector(typingctx, X, i, j, cx, scale, pack, at):
-    """pack[at : at + LANES] = scale · (X[i, j : j + LANES] − cx[j : j + LANES])."""
+    """Set pack[at : at + LANES] = scale · (X[i, j : j + LANES] − cx[j : j + LANES])."""
     signature = types.void(X, types.intp, types.intp, cx, types.float64, pack, types.intp)
 
     def codegen(context, builder, signature, args):
@@ -181,7 +181,7 @@ def _pack_vector(typingctx, X, i, j, cx, scale, pack, at):
 
 @intrinsic
 def _tile(typingctx, pack, a, b, apart, rows, C, c, ldc, ahead):
-    """C[c + m·ldc + v] += Σ_r A[r, m] · B[r, v] for m, v < LANES and r < rows.
+    """Add Σ_r A[r, m] · B[r, v] to C[c + m·ldc + v] for m, v < LANES and r < rows.
 
     A is strip a of `pack` and B strip b; likewise, at the same time, the strips b + apart and
     b + 2·apart with the columns of C that are as many strips to the right.

@@ -3,7 +3,7 @@
     G  += Σ s (x−cx)(x−cx)ᵀ     sx += Σ s (x−cx)     Xy += Σ s (x−cx)(y−cy)ᵀ
                                 sy += Σ s (y−cy)     yy += Σ s (y−cy)²
 
-Every sum is float64, in an order which depends on the shapes only: same input, same bits.
+Every sum is float64, in an order that depends on the shapes only: equal inputs give equal bits.
 """
 
 from functools import cache
@@ -54,7 +54,7 @@ def mirror(G: np.ndarray, block: int = 256) -> None:
 
 @cache
 def _compiled(dtype: np.dtype, c_contiguous: bool):
-    """The machine code for one of the four kinds of X: {float32, float64} × {C order, strided}.
+    """Return the machine code for one of four kinds of X: {float32, float64} × {C order, strided}.
 
     Choosing the signature here, not by Numba's `typeof`, lets read-only data and Fortran order use
     the same code as the rest; the caller has checked what `typeof` would have.

@@ -22,8 +22,7 @@ from numba import types
 from certus.kernels._compile import float_type, kernel
 
 LANES = 256  # rows of a tile
-WIDTH = np.uint64(LANES)
-TWO, THREE = np.uint64(2), np.uint64(3)
+WIDTH, TWO, THREE = np.uint64(LANES), np.uint64(2), np.uint64(3)
 UNIT = 2.0**-24  # unit roundoff of float32
 LENGTH_ROUNDING = 4.2 * UNIT  # relative error of ‖z‖² with rows and lengths in float32
 LOOP, BLAS, BY_ROWS = range(3)  # products for up to 16 columns, for more, and for few centres
@@ -34,7 +33,7 @@ ROUND_UP, ROUND_DOWN = np.float32(1 + 2.0**-21), np.float32(1 - 2.0**-21)
 
 @kernel
 def _squared(X, i, C, a, scale):
-    """Σ_j (x_j − μ_j)², times scale²."""
+    """Return Σ_j (x_j − μ_j)², times scale²."""
     total = 0.0
     for j in range(C.shape[1]):
         d = (X[i, j] - C[a, j]) * scale
@@ -44,7 +43,7 @@ def _squared(X, i, C, a, scale):
 
 @kernel
 def _length(X, i, c, scale):
-    """‖z‖²."""
+    """Return ‖z‖²."""
     total = 0.0
     for j in range(len(c)):
         d = (X[i, j] - c[j]) * scale
@@ -147,13 +146,13 @@ _eight, _sixteen = _make_compare(np.uint64(8)), _make_compare(np.uint64(16))
 
 
 @kernel
-def _update_two_least(line, start, add, centre, group, G1, G2, label):
+def _update_two_least(line, start, add, center, group, G1, G2, label):
     """Update the two least v of a group with the values of one centre."""
     at = group * WIDTH
     for q in range(WIDTH):
         v, least = line[start + q] + add, G1[at + q]
         G2[at + q] = min(G2[at + q], max(least, v))
-        label[at + q] = centre if v < least else label[at + q]
+        label[at + q] = center if v < least else label[at + q]
         G1[at + q] = min(least, v)
 
 
@@ -175,30 +174,24 @@ def _update_two_least_by_four(line, start, a, square, group, G1, G2, label):
 
 
 @kernel
-def _scan(
-    X, rows, m, c, scale, origin, unit, method, F, square, group, Z, z, T, G1, G2, label, lengths
-):
-    """Compare the first m of ``rows`` with all centres: the two least v of each group."""
-    for q in range(len(G1)):
-        G1[q], G2[q] = FLOAT_INFINITY, FLOAT_INFINITY
-    if method == LOOP:
-        _into_lanes(X, rows, m, c, scale, Z, lengths)
-        centres, lanes = F.reshape(-1), Z.reshape(-1)
-        for a in range(0, len(F), 4):
-            if len(Z) == 8:
-                _eight(centres, a, square, lanes, G1, G2, label)
-            else:
-                _sixteen(centres, a, square, lanes, G1, G2, label)
-        return
-    if method == BLAS:
-        _as_rows(X, rows, m, c, scale, Z, lengths)
-        np.dot(F, Z.T, T)
-    else:
-        _by_rows(X, rows, m, origin, unit, F, z, T, lengths)
+def _compare_in_lanes(X, rows, m, c, scale, F, square, Z, G1, G2, label, lengths):
+    """Compare the first m of ``rows`` with all centres, of up to 16 columns: the two least v."""
+    _into_lanes(X, rows, m, c, scale, Z, lengths)
+    centers, lanes = F.reshape(-1), Z.reshape(-1)
+    for a in range(0, len(F), 4):
+        if len(Z) == 8:
+            _eight(centers, a, square, lanes, G1, G2, label)
+        else:
+            _sixteen(centers, a, square, lanes, G1, G2, label)
+
+
+@kernel
+def _compare_products(T, square, group, G1, G2, label):
+    """Find the two least v of each group among the products T (centres × lanes)."""
     values, a = T.reshape(-1), 0
-    while a < len(F):
+    while a < len(T):
         start, g = np.uint64(a) * WIDTH, np.uint64(group[a])
-        if a + 3 < len(F) and group[a + 3] == group[a]:
+        if a + 3 < len(T) and group[a + 3] == group[a]:
             _update_two_least_by_four(values, start, a, square, g, G1, G2, label)
             a += 4
         else:
@@ -278,66 +271,81 @@ def _by_differences(X, i, C, scale, order, square, method, T, r, low, u, L):
     return label
 
 
-@kernel
-def _assign(
-    X, weights, c, scale, C, method, F, square, group, order, e1, e2, first, u, L, labels, rows,
-    count, Z, z, T, G1, G2, label, best, sure, upper, low, lengths, sums, mass,
-):  # fmt: skip
-    p = X.shape[1]
-    moved, total = 0, 0.0
-    origin, unit = (c * scale).astype(X.dtype), X.dtype.type(scale)
-    off = LENGTH_ROUNDING
-    if method == BY_ROWS and X.itemsize == 4:  # sums of p squares in float32
-        off += 1.01 * (p + 8) * UNIT
-    for start in range(0, count, LANES):
-        m = min(LANES, count - start)
-        tile_rows = rows[start : start + m]
-        _scan(
-            X, tile_rows, m, c, scale, origin, unit, method, F, square, group, Z, z, T, G1, G2,
-            label, lengths,
-        )  # fmt: skip
-        _decide(len(L), lengths, e1, e2, off, G1, G2, label, best, sure, upper, low)
-        _store_proven(tile_rows, m, order, G1, label, sure, upper, u, L, labels, best)
-        for r in range(m):
-            i = tile_rows[r]
-            if best[r] < 0:
-                best[r] = _by_differences(X, i, C, scale, order, square, method, T, r, low, u, L)
-            before, now = labels[i], best[r]
-            labels[i] = now
-            s = weights[i] if len(weights) else 1.0
-            if first:
-                total += s * (_length(X, i, c, scale) if off > LENGTH_ROUNDING else lengths[r])
-            if first or now != before:
-                moved += 1
-                if not first:
-                    mass[before] -= s
+def _make_assign(method):
+    """Make the kernel of one method, a constant: the others are not compiled with it."""
+
+    @kernel
+    def _assign(
+        X, weights, c, scale, C, F, square, group, order, e1, e2, first, u, L, labels, rows,
+        count, Z, z, T, G1, G2, label, best, sure, upper, low, lengths, sums, mass,
+    ):  # fmt: skip
+        p = X.shape[1]
+        moved, total = 0, 0.0
+        origin, unit = (c * scale).astype(X.dtype), X.dtype.type(scale)
+        off = LENGTH_ROUNDING
+        if method == BY_ROWS and X.itemsize == 4:  # sums of p squares in float32
+            off += 1.01 * (p + 8) * UNIT
+        for start in range(0, count, LANES):
+            m = min(LANES, count - start)
+            tile_rows = rows[start : start + m]
+            for q in range(len(G1)):
+                G1[q], G2[q] = FLOAT_INFINITY, FLOAT_INFINITY
+            if method == LOOP:
+                _compare_in_lanes(X, tile_rows, m, c, scale, F, square, Z, G1, G2, label, lengths)
+            else:
+                if method == BLAS:
+                    _as_rows(X, tile_rows, m, c, scale, Z, lengths)
+                    np.dot(F, Z.T, T)
+                else:
+                    _by_rows(X, tile_rows, m, origin, unit, F, z, T, lengths)
+                _compare_products(T, square, group, G1, G2, label)
+            _decide(len(L), lengths, e1, e2, off, G1, G2, label, best, sure, upper, low)
+            _store_proven(tile_rows, m, order, G1, label, sure, upper, u, L, labels, best)
+            for r in range(m):
+                i, now = tile_rows[r], best[r]
+                if now < 0:
+                    now = _by_differences(X, i, C, scale, order, square, method, T, r, low, u, L)
+                before = labels[i]
+                labels[i] = now
+                s = weights[i] if len(weights) else 1.0
+                if first:
+                    total += s * (_length(X, i, c, scale) if off > LENGTH_ROUNDING else lengths[r])
+                if first or now != before:
+                    moved += 1
+                    if not first:
+                        mass[before] -= s
+                        for j in range(p):
+                            sums[before, j] -= s * (X[i, j] - c[j])
+                    mass[now] += s
                     for j in range(p):
-                        sums[before, j] -= s * (X[i, j] - c[j])
-                mass[now] += s
-                for j in range(p):
-                    sums[now, j] += s * (X[i, j] - c[j])
-    return moved, total
+                        sums[now, j] += s * (X[i, j] - c[j])
+        return moved, total
+
+    return _assign
+
+
+_ASSIGN = [_make_assign(method) for method in (LOOP, BLAS, BY_ROWS)]
 
 
 @cache
-def _compiled(number):
+def _compiled(number, method):
     single, real, whole, int32 = types.float32, types.float64, types.intp, types.int32
     X = types.Array(float_type(number), 2, "C", readonly=True)
     line, table = (types.Array(real, d, "C", readonly=True) for d in (1, 2))
     numbers = types.Array(whole, 1, "C", readonly=True)
     floats, tile = single[::1], single[:, ::1]
     F, square = (types.Array(single, d, "C", readonly=True) for d in (2, 1))
-    centres = line, real, table, whole, F, square, numbers, numbers, real, real
+    centers = line, real, table, F, square, numbers, numbers, real, real
     state = types.boolean, floats, tile, int32[::1], whole[::1], whole
     scratch = (
         tile, floats, tile, floats, floats, int32[::1], int32[::1], floats, floats, floats,
         real[::1],
     )  # fmt: skip
-    return _assign.compile((X, line, *centres, *state, *scratch, real[:, ::1], real[::1]))
+    return _ASSIGN[method].compile((X, line, *centers, *state, *scratch, real[:, ::1], real[::1]))
 
 
 def assign(
-    X, weights, centres, first, state, rows, count, scratch, sums, mass
+    X, weights, centers, first, state, rows, count, scratch, sums, mass
 ) -> tuple[int, float]:
     """Compare the first ``count`` of ``rows`` with all centres; return (rows moved, Σ s‖z‖²).
 
@@ -350,30 +358,43 @@ def assign(
     """
     u, L, labels = state
     n, p = X.shape
-    C, method, F, order = centres[2], centres[3], centres[4], centres[7]
+    c, scale, C, method, *lines = centers
+    F, _, group, order, *_ = lines
     if not (len(u) == len(labels) == L.shape[1] == n and len(rows) >= count):
         raise ValueError(f"X {X.shape}, u {u.shape}, L {L.shape} do not match")
     if C.shape[1] != p or sums.shape != C.shape or F.shape[1] % 8:
         raise ValueError(f"X {X.shape}, centres {C.shape} and {F.shape} do not match")
     if len(F) % (5 if method == BY_ROWS else 4):
         raise ValueError(f"{len(F)} lines of centres are not padded")
-    group = centres[6]
     if (group[1:] < group[:-1]).any() or not group[-1] < len(L):
         raise ValueError("centres are not sorted by group")
     if method == LOOP and (len(L) != 1 or F.shape[1] > 16):
-        raise ValueError(
-            f"LOOP takes one group and up to 16 columns, not {len(L)} and {F.shape[1]}"
-        )
+        raise ValueError(f"LOOP takes 1 group and up to 16 columns, not {len(L)}, {F.shape[1]}")
     if not scratch.fits(F, method):
         raise ValueError(f"centres {F.shape} do not match the scratch arrays")
     if len(weights) not in (0, n) or len(order) != len(F) or len(L) * LANES != len(scratch.G1):
         raise ValueError(f"weights {weights.shape}, order {order.shape} do not match")
-    return _compiled(X.dtype)(
-        X, weights, *centres, first, u, L, labels, rows, count, *scratch.arrays, sums, mass
+    return _compiled(X.dtype, method)(
+        X,
+        weights,
+        c,
+        scale,
+        C,
+        *lines,
+        first,
+        u,
+        L,
+        labels,
+        rows,
+        count,
+        *scratch.arrays,
+        sums,
+        mass,
     )
 
 
 def warm() -> None:
-    """Compile the kernel for each dtype, or load it from disk."""
+    """Compile the kernel for each dtype and method, or load it from disk."""
     for number in (np.float32, np.float64):
-        _compiled(np.dtype(number))
+        for method in (LOOP, BLAS, BY_ROWS):
+            _compiled(np.dtype(number), method)

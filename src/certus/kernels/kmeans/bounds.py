@@ -53,7 +53,7 @@ def _apply_drift(drift, drifts, half, u, L, labels, rows, least):
 
 @kernel
 def _squared_to_own(X, i, C, a, scale):
-    """‖x − μ_a‖², times scale²."""
+    """Return ‖x − μ_a‖², times scale²."""
     total = 0.0
     for j in range(C.shape[1]):
         d = (X[i, j] - C[a, j]) * scale
@@ -162,13 +162,13 @@ def _compiled(number):
     numbers = types.Array(whole, 1, "C", readonly=True)
     F, square = (types.Array(single, d, "C", readonly=True) for d in (2, 1))
     floats = single[::1]
-    centres = line, real, table, F, square, numbers, numbers, numbers, numbers, real, real
+    centers = line, real, table, F, square, numbers, numbers, numbers, numbers, real, real
     moves = floats, floats, floats, types.boolean, whole
     state = floats, single[:, ::1], int32[::1], whole[::1], floats, floats, floats
-    return _prove.compile((X, line, *centres, *moves, *state, real[:, ::1], real[::1]))
+    return _prove.compile((X, line, *centers, *moves, *state, real[:, ::1], real[::1]))
 
 
-def prove(X, weights, centres, moves, state, scratch, sums, mass) -> tuple[int, int, int]:
+def prove(X, weights, centers, moves, state, scratch, sums, mass) -> tuple[int, int, int]:
     """Update bounds and labels after the centres moved, as far as this needs no full comparison.
 
     Returns how many rows changed their label, how many are left to compare with all centres (listed
@@ -182,19 +182,19 @@ def prove(X, weights, centres, moves, state, scratch, sums, mass) -> tuple[int, 
     """
     u, L, labels = state
     n, p = X.shape
-    C, F = centres[2], centres[3]
+    C, F = centers[2], centers[3]
     if not (len(u) == len(labels) == L.shape[1] == n and len(scratch.rows) >= n):
         raise ValueError(f"X {X.shape}, u {u.shape}, L {L.shape} do not match")
     if C.shape[1] != p or sums.shape != C.shape or not len(moves[0]) == len(moves[2]) == len(C):
         raise ValueError(f"X {X.shape}, centres {C.shape}, drift {moves[0].shape} do not match")
-    if len(weights) not in (0, n) or not len(L) == len(moves[1]) == len(centres[7]) - 1:
+    if len(weights) not in (0, n) or not len(L) == len(moves[1]) == len(centers[7]) - 1:
         raise ValueError(f"weights {weights.shape}, L {L.shape} do not match")
     if n and not 0 <= labels.min() <= labels.max() < len(C):
         raise ValueError("labels are not those of centres")
     v = np.empty(4, dtype=np.float32)
     z = scratch.z if len(scratch.z) else np.zeros(F.shape[1], dtype=np.float32)
     return _compiled(X.dtype)(
-        X, weights, *centres, *moves, u, L, labels, scratch.rows, scratch.least, z, v, sums, mass
+        X, weights, *centers, *moves, u, L, labels, scratch.rows, scratch.least, z, v, sums, mass
     )
 
 

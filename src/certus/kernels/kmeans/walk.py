@@ -5,10 +5,10 @@ With a the row's previous label, and a's neighbours c in ascending order of ‖�
     ‖x − μ_c‖ ≥ ‖μ_a − μ_c‖ − u,      u ≥ ‖x − μ_a‖
 
 so the walk along the list can end as soon as the right side exceeds the second least distance so
-far: no centre farther on is nearer. Rows of one label walk together, in lanes. Distances are
-differences in float64; of equally near centres the first is taken. u and l are bounds as in
-``assignment.py``, with one l for all other centres: those in a's list came nearer by at most their
-largest movement, and all others are at least as far from μ_a as the last of the list.
+far: no centre further along the list is nearer. Rows of one label walk together, in lanes.
+Distances are differences in float64; of equally near centres the first is taken. u and l are bounds
+as in ``assignment.py``, with one l for all other centres: those in a's list came nearer by at most
+their largest movement, and all others are at least as far from μ_a as the last of the list.
 
 The first label of a row is the centre nearest to the middle of its cell, in a grid that is cut at
 quantiles of the centres.
@@ -44,7 +44,7 @@ def _squared(X, i, C, a, scale):
 
 
 @kernel
-def _neighbours(columns, first, last, d, near, gap):
+def _neighbors(columns, first, last, d, near, gap):
     """List the nearest other centres of centres first … last, ascending, with lower bounds of
     their distances. columns: (3, k), scaled coordinates."""
     most, x, y, z = near.shape[1], columns[0], columns[1], columns[2]
@@ -148,7 +148,7 @@ def _begin(P, a, tile):
 
 @kernel
 def _ended(gap, tile):
-    """Whether in no lane a centre at distance ``gap`` or more from a can be among the two nearest.
+    """Return whether in no lane a centre ``gap`` or farther from a can be among the nearest two.
 
     This is gap − u > √second, without the root.
     """
@@ -222,9 +222,9 @@ def _compiled(name, number):
     real, whole, single = types.float64, types.intp, types.float32
     line, table = (types.Array(real, d, "C", readonly=True) for d in (1, 2))
     X = types.Array(float_type(number), 2, "C", readonly=True)
-    if name == "neighbours":
+    if name == "neighbors":
         lists = real[::1], types.int32[:, ::1], real[:, ::1]
-        return _neighbours.compile((table, whole, whole, *lists))
+        return _neighbors.compile((table, whole, whole, *lists))
     if name == "cells":
         return _cells.compile((X, table, types.int32[::1], types.int32[::1]))
     lists = types.int32[:, ::1], real[:, ::1], single[:, ::1], types.boolean
@@ -233,13 +233,13 @@ def _compiled(name, number):
     return _walk.compile((X, line, line, real, table, real[:, ::1], *lists, *state))
 
 
-def neighbours(C, scale, first, last, near, gap) -> None:
+def neighbors(C, scale, first, last, near, gap) -> None:
     """Fill lines first … last of near (k, m) and gap (k, m) with each centre's nearest others."""
     if near.shape != gap.shape or len(near) != len(C) or not near.shape[1] < len(C):
         raise ValueError(f"centres {C.shape}, near {near.shape}, gap {gap.shape} do not match")
     columns = np.zeros((MAX_COLUMNS, len(C)))
     columns[: C.shape[1]] = C.T * scale
-    _compiled("neighbours", np.dtype(float))(columns, first, last, np.empty(len(C)), near, gap)
+    _compiled("neighbors", np.dtype(float))(columns, first, last, np.empty(len(C)), near, gap)
 
 
 def cells(X, cuts, middle, labels) -> None:
@@ -293,4 +293,4 @@ def warm() -> None:
     for number in (np.float32, np.float64):
         _compiled("walk", np.dtype(number))
         _compiled("cells", np.dtype(number))
-    _compiled("neighbours", np.dtype(float))
+    _compiled("neighbors", np.dtype(float))

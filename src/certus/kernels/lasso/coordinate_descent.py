@@ -28,21 +28,21 @@ L1_L2, NON_NEGATIVE, MCP, SCAD = range(4)
 
 
 @kernel_in_order
-def _minimiser(a, h, l1, l2, code, gamma):
-    """argmin_u ½hu² − au + pen(u); the smaller of two equal minimisers."""
+def _minimizer(a, h, l1, l2, code, gamma):
+    """Return argmin_u ½hu² − au + pen(u); of two equal minimisers the smaller."""
     size = a if code == NON_NEGATIVE else abs(a)
     if not size > l1 and code != MCP and code != SCAD:
         return 0.0
     u = (size - l1) / (h + l2)
     if code == MCP:
-        u = _minimiser_mcp(size, h, l1, gamma)
+        u = _minimizer_mcp(size, h, l1, gamma)
     elif code == SCAD:
-        u = _minimiser_scad(size, h, l1, gamma)
+        u = _minimizer_scad(size, h, l1, gamma)
     return -u if a < 0.0 else u
 
 
 @kernel_in_order
-def _minimiser_mcp(a, h, l, gamma):
+def _minimizer_mcp(a, h, l, gamma):
     flat = max(a / h, gamma * l)  # minimiser where the penalty is constant
     if h * gamma > 1.0:
         if a <= l:
@@ -53,7 +53,7 @@ def _minimiser_mcp(a, h, l, gamma):
 
 
 @kernel_in_order
-def _minimiser_scad(a, h, l, gamma):
+def _minimizer_scad(a, h, l, gamma):
     best, least = 0.0, 0.0
     inner = min(max((a - l) / h, 0.0), l)  # minimiser where the slope is l
     value = h / 2.0 * inner * inner - (a - l) * inner
@@ -81,7 +81,7 @@ def _gram_epochs(H, q, v, order, l1, l2, code, gamma, epochs, gain_tol):
             h = H[j, j]
             if not h > 0.0:
                 continue
-            new = _minimiser(h * v[j] - q[j], h, l1[j], l2[j], code, gamma)
+            new = _minimizer(h * v[j] - q[j], h, l1[j], l2[j], code, gamma)
             step = new - v[j]
             if step != 0.0:
                 v[j] = new
@@ -114,7 +114,7 @@ def _dense_epoch(X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1
         shift, q = beta[k], 0.0
         for i in range(len(x)):
             q += x[i] * (R_k[i] + T_k[i] * (U_k[i] + shift - M[i]))
-        new = _minimiser(h[t] * v[t] - q, h[t], l1[t], l2[t], code, gamma)
+        new = _minimizer(h[t] * v[t] - q, h[t], l1[t], l2[t], code, gamma)
         step = new - v[t]
         if step != 0.0:
             v[t] = new
@@ -162,7 +162,7 @@ def _sparse_epoch(
         for e in range(start, stop):
             i = np.uint64(indices[e])
             q += data[e] * (R_k[i] + T_k[i] * (U_k[i] + shift - M[i]))
-        new = _minimiser(h[t] * v[t] - q, h[t], l1[t], l2[t], code, gamma)
+        new = _minimizer(h[t] * v[t] - q, h[t], l1[t], l2[t], code, gamma)
         step = new - v[t]
         if step != 0.0:
             v[t] = new
@@ -191,7 +191,7 @@ def gram_epochs(H, q, v, order, l1, l2, epochs, gain_tol, code=L1_L2, gamma=0.0)
 
 
 def square(H, at) -> np.ndarray:
-    """Copy of H[at, at]."""
+    """Return a copy of H[at, at]."""
     _check_indices(at, min(H.shape))
     out = np.empty((len(at), len(at)))
     _compiled("square")(H, at, out)

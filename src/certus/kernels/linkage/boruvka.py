@@ -4,13 +4,13 @@
 
 In a round every component finds its shortest edge to another one, in the order (d², smaller row,
 larger row). This order has no ties, so no cycle can form except of edges of length 0, which is cut
-anywhere. All these edges are in the tree.
+at any edge. All these edges are in the tree.
 
     mark      the nodes of the k-d tree that lie in one component
     search    each row's nearest row of another component; skips nodes of its own component, and
               boxes beyond the shortest edge of the component so far. A row's result stays valid
-              until its component absorbs that neighbour; then, and if nothing was within bounds,
-              value is a lower bound, as components only grow.
+              until its component absorbs that neighbour. After that, or if nothing was within
+              bounds, its value is a lower bound, since components only grow.
     choose    the shortest edge of each component, from the results of its rows
     unite     components along these edges
 
@@ -53,7 +53,7 @@ def _away(q, low, high):
 
 @kernel_in_order
 def _apply_known(component, first, last, bound, value, near):
-    """Bound the shortest edge of each component by the results its rows already have."""
+    """Bound the shortest edge of each component by the results that its rows already have."""
     for i in range(first, last):
         c = component[i]
         if near[i] >= 0 and component[near[i]] != c:

@@ -5,13 +5,13 @@
                 = (d_A + d_B)/2                                        weighted
     squared:    = ((|A|+|C|)d_A + (|B|+|C|)d_B − |C|h)/(|A|+|B|+|C|)   ward
 
-A chain goes from a cluster to its nearest, from there to its nearest, and so on, until two are
-nearest to each other: these merge. Invariant: distances fall along the chain. The rest of the chain
-remains valid, since all four are reducible, d(A ∪ B, C) ≥ min(d_A, d_B), which the arithmetic
-enforces against rounding. There are at most 3n searches in all.
+A chain goes from a cluster to the nearest one, from there to its nearest, and so on, until two
+clusters are nearest to each other: these merge. Invariant: distances fall along the chain. The rest
+of the chain remains valid, since all four linkages are reducible, d(A ∪ B, C) ≥ min(d_A, d_B),
+which the arithmetic enforces against rounding. There are at most 3n searches in all.
 
 A merge writes one row. Writing its column would touch n distant places; instead merges are logged,
-and a row applies those it has missed when it is read: by then many clusters are dead.
+and a row applies those that it has missed when it is read, by which time many clusters are dead.
 """
 
 from functools import cache

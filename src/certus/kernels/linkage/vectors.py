@@ -16,8 +16,8 @@ differences of the rows themselves in float64, and only these distances are retu
                    w‖c_A − c_B‖²,   w = 1, for Ward 2/(1/|A| + 1/|B|)
                Slots are in order of age, a new cluster is appended. nn[s] is the nearest of the
                slots before s, at value[s]. Once nn[s] is dead, value[s] is a lower bound, as new
-               clusters come after s. A pair is merged when its value is the least of all and nn is
-               alive; otherwise that slot searches again.
+               clusters come after s. A pair is merged when its value is the least of all and nn[s]
+               is alive; otherwise that slot searches again.
 """
 
 from functools import cache

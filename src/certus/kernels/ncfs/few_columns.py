@@ -16,7 +16,7 @@ TILE_PAIRS = 512  # of one row: a line of D and four of T stay in cache
 
 @kernel
 def _distances(S, T, W, start, stop, left, top, D):
-    """Distances of rows start … stop of S (p, m) to rows left … n of T (p, n), in D[i − top, j]."""
+    """Fill D[i − top, j] for rows start … stop of S (p, m) and rows left … n of T (p, n)."""
     p, n = T.shape
     for a in range(left, n, TILE_PAIRS):
         b = min(a + TILE_PAIRS, n)
@@ -83,14 +83,14 @@ def _compiled(name, number):
 
 
 def distances(S, T, W, D) -> None:
-    """Distances D (m, n) of all rows of S (p, m) to all of T (p, n)."""
+    """Fill D (m, n) with the distances of all rows of S (p, m) to all of T (p, n)."""
     if D.shape != (S.shape[1], T.shape[1]) or not len(S) == len(W) == len(T) or S.dtype != T.dtype:
         raise ValueError(f"S {S.shape}, T {T.shape}, W {W.shape}, D {D.shape} do not match")
     _compiled("distances", T.dtype)(S, T, W, 0, S.shape[1], 0, 0, D)
 
 
 def distances_once(T, W, start, stop, D) -> None:
-    """Distances D_ij and D_ji of rows start … stop and all j > i; D (n, n)."""
+    """Fill D_ij and D_ji (n, n) for rows start … stop and all j > i."""
     from certus.kernels.ncfs.pairs import mirror
 
     p, n = T.shape

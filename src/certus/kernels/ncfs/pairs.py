@@ -52,7 +52,7 @@ def _three_by_three(X, Y, W, i, j, first, last, D, at):
 
 @kernel
 def _one_pair(X, Y, W, i, j, first, last):
-    """Distance of one pair in columns first … last."""
+    """Return the distance of one pair in columns first … last."""
     x, y, w, total = X[i, first:last], Y[j, first:last], W[first:last], X.dtype.type(0)
     for l in range(len(w)):
         total += w[l] * abs(x[l] - y[l])
@@ -61,7 +61,7 @@ def _one_pair(X, Y, W, i, j, first, last):
 
 @kernel
 def _distances(X, Y, W, start, stop, above, D):
-    """Distances of rows start … stop of X to all of Y, in D (stop − start, n).
+    """Fill D (stop − start, n) with the distances of rows start … stop of X to all of Y.
 
     above: to rows from start on, in D (n, n), of which only columns from start on are written.
     """
@@ -204,14 +204,14 @@ def _compiled(name, number=np.float64):
 
 
 def distances(X, Y, W, D) -> None:
-    """Distances D (m, n) of all rows of X (m, p) to all of Y (n, p)."""
+    """Fill D (m, n) with the distances of all rows of X (m, p) to all of Y (n, p)."""
     if D.shape != (len(X), len(Y)) or not X.shape[1] == len(W) == Y.shape[1] or X.dtype != Y.dtype:
         raise ValueError(f"X {X.shape}, Y {Y.shape}, W {W.shape}, D {D.shape} do not match")
     _compiled("distances", X.dtype)(X, Y, W, 0, len(X), False, D)
 
 
 def distances_once(X, W, start, stop, D) -> None:
-    """Distances D_ij and D_ji of rows start … stop and all j > i; D (n, n).
+    """Fill D_ij and D_ji (n, n) for rows start … stop and all j > i.
 
     Calls for other ranges of rows write to other entries.
     """

@@ -18,7 +18,7 @@ from certus.kernels._elementary import exp_below
 
 @kernel
 def _minimum(line, i):
-    """Smallest D_ij with j ≠ i, after D_ii = ∞ is set; if it is ∞, set all others to 0."""
+    """Set D_ii = ∞, and return the smallest D_ij; if that is ∞, set all others to 0."""
     line[i] = np.inf
     a = b = c = d = np.inf
     for j in range(0, len(line) - 3, 4):
@@ -49,7 +49,7 @@ def _exponentials(line, i, rate):
 
 @kernel
 def _two_gains(D, rows, a, rate, codes, own, other, with_weights, q, size):
-    """Expected gains where G_ij is own[c_i] in the class of i, and other[c_i] elsewhere."""
+    """Compute expected gains where G_ij is own[c_i] in the class of i, and other[c_i] elsewhere."""
     for r in range(len(rows)):
         line, c = D[r], codes[rows[r]]
         minimum, total, own_total = _minimum(line, rows[r]), 0.0, 0.0
@@ -75,7 +75,7 @@ def _two_gains(D, rows, a, rate, codes, own, other, with_weights, q, size):
 
 @kernel
 def _class_gains(D, rows, a, rate, codes, gains, with_weights, q, size):
-    """Expected gains for G_ij = gains[codes_i, codes_j]."""
+    """Compute expected gains for G_ij = gains[codes_i, codes_j]."""
     for r in range(len(rows)):
         line, row_gains = D[r], gains[codes[rows[r]]]
         total, mean, total_weight = _exponentials(line, rows[r], rate), 0.0, 0.0
@@ -94,7 +94,7 @@ def _class_gains(D, rows, a, rate, codes, gains, with_weights, q, size):
 
 @kernel
 def _value_gains(D, rows, a, rate, G, with_weights, q, size):
-    """Expected gains for G (rows, n)."""
+    """Compute expected gains for G (rows, n)."""
     for r in range(len(rows)):
         line, row_gains = D[r], G[r]
         total, mean, total_weight = _exponentials(line, rows[r], rate), 0.0, 0.0

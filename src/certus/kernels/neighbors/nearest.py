@@ -5,7 +5,7 @@ of the larger row is worse, so that ties go to the smallest row in any order of 
 
     scan:    value[r, q] = T[r, q] + n[r]                       T a tile of products, say −2xᵀq
     collect: the same values; gathers all rows whose value is at most a limit, without a heap
-    narrow:  keeps those of such rows whose value n[r] + xᵀq is at most a limit
+    narrow:  retains those of such rows whose value n[r] + xᵀq is at most a limit
     sweep:   value[r, q] = n[r] + xᵀq                           with the products, for few columns
     direct:  Σ_j (x_j − q_j)²,  Σ_j |x_j − q_j|,  max_j |x_j − q_j|  or  Σ_j |x_j − q_j|^power
     pairs:   the values of ``direct`` for given pairs
@@ -238,7 +238,7 @@ def scan(T, n, first, worst, values, rows) -> None:
 def collect(T, n, first, limit, counts, rows) -> None:
     """Append to each query's rows those of the tile T whose value is at most its limit.
 
-    counts (queries,): how many there are, even where rows (queries × room) has too few places.
+    counts (queries,): how many there are, even where rows (queries × capacity) has too few places.
     """
     lanes = T.shape[1]
     if len(n) != len(T) or not len(limit) == len(counts) == len(rows) == lanes:
@@ -247,7 +247,7 @@ def collect(T, n, first, limit, counts, rows) -> None:
 
 
 def narrow(X, n, Q, limit, counts, rows) -> None:
-    """Keep of each query's rows those with n[r] + X[r]ᵀQ[q] at most its limit, in float32."""
+    """Retain of each query's rows those with n[r] + X[r]ᵀQ[q] at most its limit, in float32."""
     is_stored = np.arange(rows.shape[1]) < counts[:, None]
     inside = not is_stored.any() or rows[is_stored].max() < len(X)
     if X.shape[1] != Q.shape[1] or len(n) != len(X) or not len(Q) == len(counts) == len(rows):

@@ -71,7 +71,7 @@ class LocalModel(NamedTuple):
     g_error: np.ndarray  # (K, P)
     l2: np.ndarray  # (K, P)
     kept: np.ndarray  # (K, P) of bool: parameters that no invariance of F can fix
-    penalised: bool
+    penalized: bool
     b_error: float
     z_error: float  # upper bound of √Σω(ẑ − z)²
 
@@ -141,7 +141,7 @@ def curvature_bound(
     parameters = int(local.kept.sum())
     if parameters > MAX_PARAMETERS or not np.isfinite(local.g).all():
         return NO_BOUND
-    best, affordable = NO_BOUND, ALL_ROWS_WORK if local.penalised else UNPENALIZED_WORK
+    best, affordable = NO_BOUND, ALL_ROWS_WORK if local.penalized else UNPENALIZED_WORK
     for work in QUICK_WORK if quick else (*SUBSET_WORK, affordable):
         rows = max(1024 + 2 * parameters, work // parameters**2)
         if rows < n and work == affordable:
@@ -167,7 +167,7 @@ def curvature_bound_of_rows(data: RowData, local: LocalModel) -> CurvatureBound:
     )  # fmt: skip
     # a column of zeros changes no score: without penalty and gradient it is not a parameter
     is_determined = (peak > 0) | (local.l2 > 0) | (local.g != 0)
-    if not local.penalised:  # rows outside a subset may have entries there
+    if not local.penalized:  # rows outside a subset may have entries there
         is_determined = is_determined | (local.g_error > 0)
     unique = bool((is_determined | ~local.kept).all())
     local = local._replace(kept=local.kept & is_determined)

@@ -93,11 +93,11 @@ def careful_excess(
         directions = find_directions(
             data, True, OrdinalCurvature(scaled, c, directions.exponent), alpha > 0
         )
-        if alpha and directions.cancelling.any():  # the penalty has curvature there
-            plain = directions._replace(cancelling=np.zeros_like(directions.cancelling))
+        if alpha and directions.canceling.any():  # the penalty has curvature there
+            plain = directions._replace(canceling=np.zeros_like(directions.canceling))
             result = along(data, w, c, alpha, plain, scaled)
             suffices = result.excess.upper + 2 * result.error <= goal
-            if suffices or data.shape[0] * len(w) * directions.cancelling.sum() > MAX_CAREFUL_WORK:
+            if suffices or data.shape[0] * len(w) * directions.canceling.sum() > MAX_CAREFUL_WORK:
                 return result
     return along(data, w, c, alpha, directions, scaled)
 
@@ -266,8 +266,8 @@ def outside_rows(
     A: np.ndarray, Z: np.ndarray, Z_error: np.ndarray, slope: np.ndarray, directions: Directions
 ) -> OutsideRows:
     T, unit = directions.users, np.ldexp(1.0, directions.exponent)
-    rho = (A - directions.centre) * unit - np.dot(Z, T.T)
-    error = gamma(4) * (np.abs(A) + np.abs(directions.centre)) * unit
+    rho = (A - directions.center) * unit - np.dot(Z, T.T)
+    error = gamma(4) * (np.abs(A) + np.abs(directions.center)) * unit
     error += gamma(len(T) + 4) * np.dot(np.abs(Z), np.abs(T).T) + np.dot(Z_error, np.abs(T).T)
     size = np.abs(rho) + error
     norm = np.linalg.norm(size, axis=1) * (1 + gamma(len(unit) + 8))

@@ -87,7 +87,7 @@ class WeightedClasses:
 
     def reduce(self, statistic: FunctionTo[Result], *args: object, **options: Any) -> Result:
         def numbered(X: np.ndarray, y: np.ndarray, s: np.ndarray, *args: object) -> Result:
-            return statistic(*self._relabelled(X, y, s), *args)
+            return statistic(*self._relabeled(X, y, s), *args)
 
         return self.data.reduce(numbered, *args, **options)
 
@@ -95,9 +95,9 @@ class WeightedClasses:
         return WeightedClasses(self.data.sample(count), self.has_weight)
 
     def take(self, i: np.ndarray) -> tuple[Any, Any, Any]:
-        return self._relabelled(*self.data.take(i))
+        return self._relabeled(*self.data.take(i))
 
-    def _relabelled(
+    def _relabeled(
         self, X: np.ndarray, y: np.ndarray, s: np.ndarray | None
     ) -> tuple[Any, Any, Any]:
         k = y[:, 0].astype(np.intp)

@@ -89,7 +89,7 @@ class Fitted:
         self.free = fit_intercept and intercept_scaling is None
         self.scaling = intercept_scaling if fit_intercept and intercept_scaling else None
         X, y, s = data.sample_block(view_sample_rows(data.shape[1]))
-        view = choose_view(X, y, s, centre=self.free)
+        view = choose_view(X, y, s, center=self.free)
         self.view = view._replace(c_y=np.zeros(len(b)))
         self.q = np.ones(len(w)) if view.q is None else view.q
         self.w, (self.b, self.b_error) = w / self.q[:, None], viewed_intercept(w, b, self.view)
@@ -99,7 +99,7 @@ class Fitted:
         elif not fit_intercept and b.any():
             self.infeasible = "there is an intercept, which fit_intercept=False excludes"
         # all penalised coefficients, in the user's units
-        self.penalised = w if self.scaling is None else np.vstack([w, b / self.scaling])
+        self.penalized = w if self.scaling is None else np.vstack([w, b / self.scaling])
         self.rounding = gamma(data.depth + EVALUATION_ROUNDINGS)
 
     def score_error(self, XX: np.ndarray, W: np.ndarray) -> Any:
@@ -115,7 +115,7 @@ class Fitted:
         """Return √Σ s x_j² of each column, by one more pass."""
         return np.sqrt(1.001 * self.data.reduce(column_statistics, self.view)[1])
 
-    def penalised_sums(
+    def penalized_sums(
         self, v: np.ndarray, error: np.ndarray, v_b: np.ndarray, v_b_error: np.ndarray
     ) -> tuple[Any, Any]:
         """Return v in the user's units, a penalised intercept's below it, and its error's norm."""

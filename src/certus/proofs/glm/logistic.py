@@ -91,15 +91,15 @@ def check(
         data, LogisticMargin, w, b, C, l1, l2, fit_intercept, class_weight, intercept_scaling,
         one_vs_rest,
     )  # fmt: skip
-    f0, penalised = problem.null_objective, l1 > 0 or l2 > 0
-    bound, gap = problem.gaps() if penalised else (0 * f0, np.full_like(f0, np.inf))
+    f0, penalized = problem.null_objective, l1 > 0 or l2 > 0
+    bound, gap = problem.gaps() if penalized else (0 * f0, np.full_like(f0, np.inf))
     proof, coef_error, decrement = "a dual point", None, 0.0
     unresolved: dict[int, CurvatureBound] = {}
     only_one_class = problem.one_class_alone & problem.free
     if only_one_class.any():  # no loss is below 0, and b → ±∞ makes it 0
         upper = problem.objective + problem.evaluation(problem.score_error(problem.XXw, problem.W))
         bound, gap = np.where(only_one_class, 0.0, bound), np.where(only_one_class, upper, gap)
-    for quick in (True, False) if penalised else (False,):
+    for quick in (True, False) if penalized else (False,):
         missed = np.flatnonzero(shares(gap, f0) > tol)
         if not len(missed):
             break
@@ -114,10 +114,10 @@ def check(
                 if result.reach is not None and len(gap) == 1:
                     coef_error = float(np.max(result.reach[: len(problem.q)] * problem.q))
             open_to_rounding = result.unresolved or result.excess <= tol * f0[t]
-            if not penalised and gap[t] > tol * f0[t] and open_to_rounding:
+            if not penalized and gap[t] > tol * f0[t] and open_to_rounding:
                 unresolved[t] = result
     separated = None
-    if not penalised and np.isinf(gap).any():
+    if not penalized and np.isinf(gap).any():
         if not fit_intercept and direction is not None and np.any(direction[1]):
             direction = None  # it would need an intercept
         separated = separation(problem, w, b, direction)
@@ -129,7 +129,7 @@ def check(
         proof = "gradient and curvature"
     answer = problem.verdict(bound, gap, coef_error)
     answer |= {"proof": proof, "mean_probability": problem.mean_probability(), **extra}
-    if not penalised and np.isinf(gap).any():
+    if not penalized and np.isinf(gap).any():
         answer["separated"] = separated
         without_residual = answer["separated"] or problem.infeasible
         answer |= {"bound": None, "gap": float("inf"), "kind": "stationary"}

@@ -164,7 +164,7 @@ class MarginProblem(Fitted):
 
     @property
     def objective(self) -> Any:
-        return self.both.value + self.penalty.value(self.penalised)
+        return self.both.value + self.penalty.value(self.penalized)
 
     @property
     def null_objective(self) -> Any:
@@ -208,7 +208,7 @@ class MarginProblem(Fitted):
         error = self.rounding * self.slope * np.sqrt(self.XXw)
         error = error + rho_error * np.linalg.norm(self.V, axis=1).sum(axis=0)
         v_b = rho[0] * self.sides.a[0] - rho[1] * self.sides.a[1]
-        v, error = self.penalised_sums(v, error, v_b, self.rounding * np.sqrt(self.W) * self.slope)
+        v, error = self.penalized_sums(v, error, v_b, self.rounding * np.sqrt(self.W) * self.slope)
         sums = self.both
         spread = 3 * sums.value + np.abs(sums.am) + np.sqrt(self.W) * np.sqrt(sums.aa) + sums.aa
 

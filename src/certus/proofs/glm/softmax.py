@@ -144,7 +144,7 @@ class SoftmaxProblem(Fitted):
     @property
     def objective(self) -> float:
         value = self.factor @ self.sums.value
-        return float(value + self.penalty.value(self.penalised).sum())
+        return float(value + self.penalty.value(self.penalized).sum())
 
     @property
     def null_objective(self) -> float:
@@ -193,7 +193,7 @@ class SoftmaxProblem(Fitted):
         error += t * (np.linalg.norm(sums.V) + np.sqrt(2 * self.W) * size)
         v_b = self.n - self.factor @ sums.Q
         v_b_error = self.rounding * np.sqrt(self.W) * slope
-        V, error = self.penalised_sums(sums.V, error, v_b, v_b_error)
+        V, error = self.penalized_sums(sums.V, error, v_b, v_b_error)
         V, error = V.reshape(-1, 1), np.array([error])  # one problem: all columns together
         entropy = self.factor * sums.entropy
         total = (1 - t) * ((1 - delta) @ entropy)
@@ -277,8 +277,8 @@ def check(
     has_weight = problem.n > 0
     if problem.free and not has_weight.all():
         return _check_weighted_classes(problem, has_weight, w, b, l1, l2, direction, tol)
-    penalised = l1 > 0 or l2 > 0
-    bound, gap = problem.gap(tol) if penalised else (0.0, float("inf"))
+    penalized = l1 > 0 or l2 > 0
+    bound, gap = problem.gap(tol) if penalized else (0.0, float("inf"))
     f, f0, sums = problem.objective, problem.null_objective, problem.sums
     proof, coef_error, decrement = "a dual point", None, 0.0
     unresolved, separated = False, None
@@ -290,9 +290,9 @@ def check(
             bound, gap = max(f - error - curvature.excess, 0.0), new_gap
             proof = "gradient and curvature"
         unresolved = curvature.unresolved or curvature.excess <= tol * f0
-    if not penalised and np.isinf(gap):
+    if not penalized and np.isinf(gap):
         separated = separation(problem, w, b, direction, fit_intercept)
-    if unresolved and not (penalised or gap <= tol * f0 or separated or problem.infeasible):
+    if unresolved and not (penalized or gap <= tol * f0 or separated or problem.infeasible):
         careful = problem.without_repeats(w, curvature.flat, tol)
         careful = careful or problem.careful_excess(w, b, fit_intercept)
         extra["left_out"] = left_out_findings(careful.left_out, len(problem.w))
@@ -320,7 +320,7 @@ def check(
         "share": sums.one / sums.one.sum(),
         **extra,
     }
-    if not penalised and np.isinf(gap):
+    if not penalized and np.isinf(gap):
         without_residual = separated or problem.infeasible
         result |= {"bound": None, "kind": "stationary"}
         result["residual"] = float("inf") if without_residual else decrement / f0

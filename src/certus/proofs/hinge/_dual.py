@@ -70,11 +70,11 @@ class DualSearch:
         l1: float,
         l2: float,
         c: float,
-        penalised: bool,
+        penalized: bool,
     ):
         self.data, self.y, self.omega, self.c, p = data, y, omega, c, data.shape[1]
         self.l1, self.l2 = np.full(p + 1, float(l1)), np.full(p + 1, float(l2))
-        if not penalised:
+        if not penalized:
             self.l1[-1] = self.l2[-1] = 0.0
         self.passes = 0
 
@@ -153,7 +153,7 @@ def dual_point(
     c = (1.0 if scaling is None else float(scaling)) if fit_intercept else 0.0
     theta = np.append(w, b / c if c else 0.0)
     free = fit_intercept and scaling is None
-    search = DualSearch(data, y, omega, l1, l2, c, penalised=not free)
+    search = DualSearch(data, y, omega, l1, l2, c, penalized=not free)
     m = y * search.scores(theta)
     best = np.where(m < 1, 1.0, 0.0)
     if not (np.isfinite(theta).all() and np.isfinite(m).all()):

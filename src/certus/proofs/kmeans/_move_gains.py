@@ -227,11 +227,11 @@ def _weight_of_zeros(column: np.ndarray, row: np.ndarray, s: np.ndarray, p: int)
     an entry; where this cancels, the rows without an entry are summed instead.
     """
     weight = s.sum() - np.bincount(column, s[row], p)
-    cancelled = np.flatnonzero(weight < s.sum() / 2)
+    canceled = np.flatnonzero(weight < s.sum() / 2)
     place = np.full(p, -1)
     step = max(1, DIFFERENCE_ELEMENTS // max(1, len(s)))
-    for start in range(0, len(cancelled), step):
-        columns = cancelled[start : start + step]
+    for start in range(0, len(canceled), step):
+        columns = canceled[start : start + step]
         place[:] = -1
         place[columns] = np.arange(len(columns))
         inside = place[column] >= 0

@@ -34,7 +34,7 @@ class ResidualFit(Protocol):
     view: View
     term: PenaltyTerm
     sums: LossSums
-    penalised: np.ndarray  # w (p, k), in the user's units
+    penalized: np.ndarray  # w (p, k), in the user's units
     b: np.ndarray  # (k,), as viewed; so is all below
     q: np.ndarray  # (p,): the view's powers of two
     D: float
@@ -89,7 +89,7 @@ def excess_of_squares(fit: ResidualFit) -> tuple[Any, Any] | None:
         return None
     curvature = (lam * d**2 / fit.D + fit.term.l2 * fit.q**2)[:, None]  # for the viewed columns
     cost = fit.q[:, None] / np.sqrt(2 * curvature)
-    h, epsilon = fit.term.split(fit.penalised, *slopes(fit), cost)
+    h, epsilon = fit.term.split(fit.penalized, *slopes(fit), cost)
     # ‖projection of r‖ ≤ ‖projection of r̂‖ + ‖r̂ − r‖
     root = np.sqrt(((h * cost) ** 2).sum(axis=0) + intercept_slope(fit) ** 2 / (2 * fit.D))
     root = root + fit.residual_error / np.sqrt(2 * fit.D)
@@ -118,7 +118,7 @@ def stationary(fit: ResidualFit) -> tuple[float, float, str]:
 
 def _largest_share(fit: ResidualFit, v: np.ndarray, error: np.ndarray, norm: np.ndarray) -> float:
     """max_j h_j D / (‖x̃_j‖ · steepest)."""
-    h = fit.term.distance(fit.penalised, v, error)
+    h = fit.term.distance(fit.penalized, v, error)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(h > 0, h * fit.D / np.multiply.outer(norm, fit.steepest), 0.0)
     return float(share.max(initial=0.0))
@@ -128,7 +128,7 @@ def concavity_message(fit: ResidualFit, norm: np.ndarray) -> str:
     """Message if a concave penalty curves more than the loss, by at most ‖x̃_j‖²/D, so that F is
     concave along a coordinate."""
     assert isinstance(fit.term, ConcaveTerm)
-    bend = fit.term.bend(fit.penalised)
+    bend = fit.term.bend(fit.penalized)
     concave = (norm**2 / fit.D * (1 + 2**10 * UNIT))[:, None] < bend
     if not concave.any():
         return ""

@@ -31,7 +31,7 @@ def not_unique(fit: ResidualFit, v: np.ndarray, l1: float) -> list[dict[str, Any
     """Columns that can replace others, and which; None if there are none, or if this was not
     checked. v (p, k): minus the slope of the loss."""
     for t in range(min(v.shape[1], MAX_CHECKED_TARGETS)):
-        exchanges = _exchanges_of_target(fit, fit.penalised[:, t], v[:, t], l1)
+        exchanges = _exchanges_of_target(fit, fit.penalized[:, t], v[:, t], l1)
         if exchanges:
             return exchanges
     return None

@@ -21,7 +21,7 @@ import numpy as np
 
 from certus.proofs.glm.margins import shares
 from certus.proofs.lasso._slopes import stationary
-from certus.proofs.lasso.penalized import DualPoint, PenalisedFit
+from certus.proofs.lasso.penalized import DualPoint, PenalizedFit
 from certus.proofs.lasso.penalty_terms import ROUND_DOWN, ElasticNetTerm
 from certus.proofs.lasso.residual_sums import HuberResidual, constant_sums
 from certus.proofs.least_squares.least_squares import TARGET_ROUNDING_UNITS
@@ -83,7 +83,7 @@ def check(
     return {**result, "infeasible": fit.infeasible or None}
 
 
-class ScaledFit(PenalisedFit):
+class ScaledFit(PenalizedFit):
     """(w, b) at a given σ, with the terms of σ."""
 
     def __init__(
@@ -132,10 +132,10 @@ class ScaledFit(PenalisedFit):
         """f₀: the minimum of F with w = 0, by alternating over b and σ; not less than the rounding
         of y gives."""
         sums, c_y = self.sums, self.view.c_y
-        uncentred = np.sqrt(sums.Syy + 2 * c_y * sums.Sy + sums.S * c_y**2)
+        uncentered = np.sqrt(sums.Syy + 2 * c_y * sums.Sy + sums.S * c_y**2)
         b = sums.Sy / sums.S if self.fit_intercept else np.zeros_like(sums.Sy)
         sigma = np.sqrt(max(float(sums.Syy[0] - b[0] * sums.Sy[0]), 0.0) / sums.S)
-        floor = TARGET_ROUNDING_UNITS * UNIT * uncentred * np.sqrt(sums.S) + np.finfo(float).tiny
+        floor = TARGET_ROUNDING_UNITS * UNIT * uncentered * np.sqrt(sums.S) + np.finfo(float).tiny
         best = np.array([np.inf])
         for _ in range(MAX_ALTERNATIONS):
             if not sigma * sums.S > floor[0]:

@@ -86,7 +86,7 @@ def check(
     if is_squared and isinstance(term, ElasticNetTerm) and term.l1 == 0:
         return by_least_squares(data, w, b, term, divisor, fit_intercept, tol)
     residual = SquaredResidual() if is_squared else HuberResidual(float(loss["delta"]))
-    fit = PenalisedFit(data, w, b, residual, term, divisor, fit_intercept)
+    fit = PenalizedFit(data, w, b, residual, term, divisor, fit_intercept)
     if not term.convex:
         return fit.stationary_verdict(tol)
     proven = fit.proven()
@@ -118,7 +118,7 @@ def divided_by(data: RowData, divisor: str | None) -> float:
     return float(data.reduce(weight_sum)[0]) if divisor == "weights" else float(data.shape[0])
 
 
-class PenalisedFit:
+class PenalizedFit:
     """One (w, b) on one data set, with its sums and what follows from them."""
 
     def __init__(
@@ -126,9 +126,9 @@ class PenalisedFit:
         divisor: str | float | None, fit_intercept: bool,
     ):  # fmt: skip
         self.data, self.loss, self.term, self.fit_intercept = data, loss, term, fit_intercept
-        self.penalised = w
+        self.penalized = w
         X, y, s = data.sample_block(view_sample_rows(data.shape[1]))
-        self.view = choose_view(X, y, s, centre=fit_intercept)
+        self.view = choose_view(X, y, s, center=fit_intercept)
         self.q = np.ones(len(w)) if self.view.q is None else self.view.q
         self.w, (self.b, self.b_error) = w / self.q[:, None], viewed_intercept(w, b, self.view)
         self.infeasible = term.excludes(w)
@@ -158,17 +158,17 @@ class PenalisedFit:
 
     @property
     def objective(self) -> Any:
-        return self.sums.value / self.D + self.term.value(self.penalised)
+        return self.sums.value / self.D + self.term.value(self.penalized)
 
     def _scale_by_targets(self) -> None:
         """Compute ‖ỹ‖ and f₀, the objective of the intercept alone, neither less than the rounding
         of y gives; if w = 0 is infeasible, of y − Xw for the w that stands for it."""
         sums, c_y = self.sums, self.view.c_y
-        uncentred = sums.Syy + 2 * c_y * sums.Sy + sums.S * c_y**2
+        uncentered = sums.Syy + 2 * c_y * sums.Sy + sums.S * c_y**2
         b = sums.Sy / sums.S if self.fit_intercept else np.zeros_like(sums.Sy)
-        least = (TARGET_ROUNDING_UNITS * UNIT) ** 2 * uncentred + np.finfo(float).tiny
+        least = (TARGET_ROUNDING_UNITS * UNIT) ** 2 * uncentered + np.finfo(float).tiny
         square = sums.Syy - b * sums.Sy
-        self.null = self.term.nearest_to_zero(self.penalised)
+        self.null = self.term.nearest_to_zero(self.penalized)
         w = self.null / self.q[:, None] if self.null.any() else None
         if w is not None:
             square = 2 * self._loss_of_best_constant(b, SquaredResidual(), w)
@@ -317,13 +317,13 @@ class PenalisedFit:
         self.take_columns()
         v, _ = slopes(self)
         # coefficients that seem to be pushed against a bound; ``residual_excess`` checks again
-        pressed = (self.term.distance(self.penalised, v, 0 * v) == 0) & (v != 0)
+        pressed = (self.term.distance(self.penalized, v, 0 * v) == 0) & (v != 0)
         side = np.where(pressed, -np.sign(v), 0.0)
         steepest = self.steepest
         bound, gap, left_out, slope = before.bound.copy(), before.gap.copy(), [], 0.0
         for t in range(0 if self.infeasible else len(b)):
             excess = residual_excess(
-                self.data, self.penalised[:, t], float(b[t]), t, self.loss.delta,
+                self.data, self.penalized[:, t], float(b[t]), t, self.loss.delta,
                 self.fit_intercept, side[:, t],
             )  # fmt: skip
             if excess is None:

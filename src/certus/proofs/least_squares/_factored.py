@@ -65,7 +65,7 @@ def excess_of_independent(
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-def excess_of_penalised(problem: SquaresProblem, factor: ColumnFactor) -> SquaresExcess:
+def excess_of_penalized(problem: SquaresProblem, factor: ColumnFactor) -> SquaresExcess:
     """Excess for α > 0, in the units of the viewed columns."""
     p, k = problem.w.shape
     R = factor.R * factor.scale
@@ -254,15 +254,15 @@ def _excess(
 ) -> SquaresExcess | None:
     """Excess of every target, with a penalty or along the columns ``keep``; None if these are too
     nearly dependent."""
-    unpenalised = problem.alpha.min(axis=0) == 0
-    penalised = None if unpenalised.all() else excess_of_penalised(problem, factor)
-    if penalised is not None and not unpenalised.any():
-        return penalised
+    unpenalized = problem.alpha.min(axis=0) == 0
+    penalized = None if unpenalized.all() else excess_of_penalized(problem, factor)
+    if penalized is not None and not unpenalized.any():
+        return penalized
     excess = excess_of_independent(problem, factor, keep)
-    if excess is None or penalised is None:
+    if excess is None or penalized is None:
         return excess
     return SquaresExcess(
-        *(np.where(unpenalised, a, b) for a, b in zip(excess, penalised, strict=True))
+        *(np.where(unpenalized, a, b) for a, b in zip(excess, penalized, strict=True))
     )
 
 

@@ -63,8 +63,8 @@ def excess_of_nearly_dependent(
             return None
         _, size, Wt = np.linalg.svd(R)
         offset = sums.R[0, 1:] / sums.R[0, 0] if start else np.zeros(len(keep))
-        centred = np.linalg.norm(sums.R[:start, start:], axis=0) <= MAX_CONDITION * size[-1]
-        if size[0] <= MAX_CONDITION * size[-1] and centred.all():
+        centered = np.linalg.norm(sums.R[:start, start:], axis=0) <= MAX_CONDITION * size[-1]
+        if size[0] <= MAX_CONDITION * size[-1] and centered.all():
             return bound_excess(problem, keep, D, sums)
         if not size[-1] > 0:
             return None

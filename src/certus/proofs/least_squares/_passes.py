@@ -36,7 +36,7 @@ def column_sums(X: Matrix, y: np.ndarray, s: np.ndarray | None, view: View) -> t
     return s.sum(), s @ X
 
 
-def centred_gram(
+def centered_gram(
     X: Matrix, y: np.ndarray, s: np.ndarray | None, view: View, mean: np.ndarray
 ) -> tuple[Any, Any]:
     """C = Σ s (x − mean)(x − mean)ᵀ of one block, and t = Σ s (x − mean)."""

@@ -34,7 +34,7 @@ import numpy as np
 
 from certus.proofs.least_squares._factored import from_all_rows
 from certus.proofs.least_squares._passes import (
-    centred_gram,
+    centered_gram,
     column_sums,
     factor,
     merge,
@@ -82,13 +82,13 @@ def check_squares(
     O(n·p·k) operations plus O(p³) for the curvature; O(n·p²) if all rows must be factored.
     """
     problem = LeastSquaresFit(data, w, b, alpha, fit_intercept, positive)
-    penalised = bool(problem.alpha.all())
+    penalized = bool(problem.alpha.all())
     # each proof costs more than the previous one; the first that reaches tol is enough
-    lam, scale = (0.0, np.ones(len(problem.w))) if penalised else subset_curvature(problem)
+    lam, scale = (0.0, np.ones(len(problem.w))) if penalized else subset_curvature(problem)
     answer = problem.answer(lam, scale)
     if answer["residual"] > tol or not coefs_are_accurate(answer):
         problem.take_columns()
-        if penalised:
+        if penalized:
             lam, scale = subset_curvature(problem)
         answer = problem.answer(lam, scale)
     is_requested = spectrum or (rank is not None and "rank" not in answer)
@@ -142,14 +142,14 @@ class LeastSquaresFit:
         self.data, self.fit_intercept, self.positive = data, fit_intercept, positive
         self.user = w, b
         X, y, s = data.sample_block(view_sample_rows(data.shape[1]))
-        penalised = bool(np.any(alpha))
-        self.view = view = choose_view(X, y, s, centre=fit_intercept, penalised=penalised)
+        penalized = bool(np.any(alpha))
+        self.view = view = choose_view(X, y, s, center=fit_intercept, penalized=penalized)
         self.b, self.b_error = viewed_intercept(w, b, view)
         self.q = np.ones(len(w)) if view.q is None else view.q
         # in the viewed columns the coefficients are w/q and the penalty is α q² (w/q)²
         self.w = w / self.q[:, None]
         self.alpha = np.zeros_like(w)
-        if penalised:
+        if penalized:
             self.alpha += np.asarray(alpha, dtype=float) * self.q[:, None] ** 2
         self.infeasible = ""
         if positive and (w < 0).any():
@@ -216,9 +216,9 @@ class LeastSquaresFit:
         """f₀, the objective of the intercept alone, but not less than the rounding of y gives."""
         sums, c_y = self.sums, self.view.c_y
         total = sums.Syy - sums.Sy**2 / sums.S if self.fit_intercept else sums.Syy
-        uncentred = sums.Syy + 2 * c_y * sums.Sy + sums.S * c_y**2
+        uncentered = sums.Syy + 2 * c_y * sums.Sy + sums.S * c_y**2
         return (
-            np.maximum(total, (TARGET_ROUNDING_UNITS * UNIT) ** 2 * uncentred)
+            np.maximum(total, (TARGET_ROUNDING_UNITS * UNIT) ** 2 * uncentered)
             + np.finfo(float).tiny
         )
 
@@ -335,7 +335,7 @@ def subset_curvature(problem: ViewedRows) -> tuple[float, Any]:
     if problem.fit_intercept:
         S, Sx = subset.reduce(column_sums, problem.view)
         mean = Sx / max(S, np.finfo(float).tiny)
-    C, t = subset.reduce(centred_gram, problem.view, mean, square=True)
+    C, t = subset.reduce(centered_gram, problem.view, mean, square=True)
     d = np.sqrt(np.diagonal(C))
     if not d.all():
         return no_curvature

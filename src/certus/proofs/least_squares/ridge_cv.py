@@ -66,7 +66,7 @@ def leave_one_out_scores(data: RowData, alphas: np.ndarray, fit_intercept: bool)
     """−(1/n) Σ_i s_i e_i(α)² for each α and target."""
     n, p = data.shape
     X, y, s = data.sample_block(view_sample_rows(p))
-    view = choose_view(X, y, s, centre=fit_intercept)._replace(q=None)
+    view = choose_view(X, y, s, center=fit_intercept)._replace(q=None)
     alphas = np.asarray(alphas, dtype=float)
     if n <= p:
         return _scores_of_few_rows(data, alphas, fit_intercept, view)

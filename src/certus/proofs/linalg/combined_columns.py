@@ -27,7 +27,7 @@ def combined_columns(
     ``columns``: those of ``orthogonal_directions``. A: their centred rows, or the triangle of
     these. ``scale`` brings columns of A to norm 1; ``retained`` (p,): mask of the columns to use.
     """
-    data, e, centre = columns.data, columns.exponent, columns.centre
+    data, e, center = columns.data, columns.exponent, columns.center
     n, p = data.shape
     at = np.flatnonzero(retained)
     others = len(at) - rank
@@ -39,8 +39,8 @@ def combined_columns(
     C = np.linalg.lstsq(B[:, chosen], B[:, remaining], rcond=None)[0]
     k, j = at[chosen], at[remaining]
     W = scale[k][:, None] * C / scale[j]
-    W = np.vstack([W, centre[j] - centre[k] @ W]) if columns.constant else W
-    args = e, centre, scale, k, j, columns.constant
+    W = np.vstack([W, center[j] - center[k] @ W]) if columns.constant else W
+    args = e, center, scale, k, j, columns.constant
     for last in (False, True):
         norm, largest, size, G, right = data.reduce(residual_columns, W, *args, combine=combined)
         if last:
@@ -48,7 +48,7 @@ def combined_columns(
         delta = np.linalg.lstsq(G, right, rcond=None)[0]
         correction = scale[k][:, None] * delta[: len(k)]
         W[: len(k)] += correction
-        W[len(k) :] += delta[len(k) :] - centre[k] @ correction
+        W[len(k) :] += delta[len(k) :] - center[k] @ correction
     negligible = norm * (1 + 1e-9) <= NEGLIGIBLE_ROUNDINGS * data.eps * size
     left_out = []
     for t in np.flatnonzero(negligible):
@@ -79,7 +79,7 @@ def residual_columns(
     s: np.ndarray | None,
     W: np.ndarray,
     e: np.ndarray,
-    centre: np.ndarray,
+    center: np.ndarray,
     scale: np.ndarray,
     k: np.ndarray,
     j: np.ndarray,
@@ -90,7 +90,7 @@ def residual_columns(
     ones = np.ones((len(A), int(constant)))
     high, low = accurate_product(np.hstack([A[:, k], ones]), W)
     rho = (A[:, j] - high) - low
-    Z = np.hstack([(A[:, k] - centre[k]) * scale[k], ones])
+    Z = np.hstack([(A[:, k] - center[k]) * scale[k], ones])
     norms = [np.linalg.norm(part, axis=0) for part in (rho, A[:, j])]
     largest = np.abs(rho).max(axis=0, initial=0.0)
     return norms[0], largest, norms[1], np.dot(Z.T, Z), np.dot(Z.T, rho)

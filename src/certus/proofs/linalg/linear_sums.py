@@ -173,23 +173,23 @@ def column_tiles(X: np.ndarray) -> list[slice]:
 
 
 def choose_view(
-    X: Matrix, y: np.ndarray, s: np.ndarray | None, centre: bool, penalised: bool = True
+    X: Matrix, y: np.ndarray, s: np.ndarray | None, center: bool, penalized: bool = True
 ) -> View:
     """Choose the view from a sample of the rows: c is a column's mean if that is far from 0.
 
-    Without an intercept (``centre=False``) a shift would change the model, so there is none.
-    With a penalty (``penalised``) q² does not overflow either.
+    Without an intercept (``center=False``) a shift would change the model, so there is none.
+    With a penalty (``penalized``) q² does not overflow either.
     """
     if not isinstance(X, np.ndarray):
         largest = np.zeros(X.shape[1])
         np.maximum.at(largest, X.indices, np.abs(X.data))
-        q = power_of_two(largest, penalised)
-        c_y = y.mean(axis=0, dtype=float) if centre else np.zeros(y.shape[1])
+        q = power_of_two(largest, penalized)
+        c_y = y.mean(axis=0, dtype=float) if center else np.zeros(y.shape[1])
         return View(None, q, c_y)
     if s is not None and s.any():
         X, y = X[s > 0], y[s > 0]
-    q = power_of_two(np.abs(X).max(axis=0).astype(float), penalised)
-    if not centre:
+    q = power_of_two(np.abs(X).max(axis=0).astype(float), penalized)
+    if not center:
         return View(None, q, np.zeros(y.shape[1]))
     X = X if q is None else X * q
     mean = X.mean(axis=0, dtype=float)

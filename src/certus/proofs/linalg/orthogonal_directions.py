@@ -28,7 +28,7 @@ from certus.proofs.types import Matrix, RowData, RowWeights
 
 DOUBTFUL_ROUNDINGS = 1e4  # units of rounding below which singular vectors are inaccurate …
 DOUBTFUL_SINGULAR_SHARE = 1e-9  # … also below this share of the largest singular value
-CANCELLING_SINGULAR_SHARE = 1e-4  # below which products need twice the working precision
+CANCELING_SINGULAR_SHARE = 1e-4  # below which products need twice the working precision
 MAX_CONDITION = 100.0  # of Z
 MAX_IMPROVEMENTS = 4  # passes; one or two are usual
 MAX_CHEAP_WORK = 2**22  # n·P·r up to which twice the working precision costs next to nothing
@@ -40,10 +40,10 @@ class Directions(NamedTuple):
     """T for x̂ = x∘2^−e, with the constant's row last, and the directions left out."""
 
     exponent: np.ndarray  # (p,): e
-    centre: np.ndarray  # (p,): about the means of x̂
+    center: np.ndarray  # (p,): about the means of x̂
     norm: np.ndarray  # (p,): ‖x̂ − centre‖, over the rows of positive weight
     T: np.ndarray  # (P, r)
-    cancelling: np.ndarray  # (r,) of bool
+    canceling: np.ndarray  # (r,) of bool
     left_out: list[LeftOutDirection]
     all_columns: bool  # T and the directions left out span all directions
     unresolved: str  # why T does not span all that the data determine; "" if it does
@@ -61,12 +61,12 @@ class Directions(NamedTuple):
             A = np.hstack([A, np.ones((len(A), 1))])
         size = np.dot(np.abs(A), np.abs(self.T))
         Z, error = np.dot(A, self.T), gamma(A.shape[1] + 2) * size
-        if self.cancelling.any():
-            cancelling_columns = np.flatnonzero(self.cancelling)
-            Z[:, cancelling_columns] = sum(accurate_product(A, self.T[:, cancelling_columns]))
+        if self.canceling.any():
+            canceling_columns = np.flatnonzero(self.canceling)
+            Z[:, canceling_columns] = sum(accurate_product(A, self.T[:, canceling_columns]))
             share = product_error(A.shape[1])
-            error[:, cancelling_columns] = share * size[:, cancelling_columns] + 2 * UNIT * np.abs(
-                Z[:, cancelling_columns]
+            error[:, canceling_columns] = share * size[:, canceling_columns] + 2 * UNIT * np.abs(
+                Z[:, canceling_columns]
             )
         return Z, error
 
@@ -83,12 +83,12 @@ def no_directions(data: RowData) -> Directions:
 
 
 def find_directions(
-    data: RowData, constant: bool, weigh: RowWeights, penalised: bool = False
+    data: RowData, constant: bool, weigh: RowWeights, penalized: bool = False
 ) -> Directions:
     """Compute T.
 
     ``constant``: whether there is an intercept. ``weigh(X, y, s)``: weights of the rows in which
-    the columns of Z are made orthogonal. ``penalised``: by ‖w‖², so nothing is left out, and T has
+    the columns of Z are made orthogonal. ``penalized``: by ‖w‖², so nothing is left out, and T has
     orthonormal columns in the user's units instead.
 
     O(n·p·min(n, p)) operations, ten times as many if digits cancel.
@@ -100,40 +100,40 @@ def find_directions(
             empty, empty, empty, empty, empty, [], False, "entries of X that are not finite numbers"
         )
     exponent = np.frexp(np.maximum(np.abs(low), np.abs(high)))[1].astype(int)
-    centre = np.zeros(len(low))
+    center = np.zeros(len(low))
     first = np.ldexp(low, -exponent)
     if constant:
         N, total = data.reduce(sums_about, exponent, first)
-        centre = np.where(low == high, first, first + total / N)
-    columns = CentredColumns(data, exponent, centre, constant, weigh)
-    if penalised:
-        return penalised_directions(columns)
+        center = np.where(low == high, first, first + total / N)
+    columns = CenteredColumns(data, exponent, center, constant, weigh)
+    if penalized:
+        return penalized_directions(columns)
     is_constant = (low == high) & (constant | (low == 0))
-    return unpenalised_directions(columns, is_constant)
+    return unpenalized_directions(columns, is_constant)
 
 
-class CentredColumns(NamedTuple):
+class CenteredColumns(NamedTuple):
     data: RowData
     exponent: np.ndarray
-    centre: np.ndarray  # of x̂
+    center: np.ndarray  # of x̂
     constant: bool
     weigh: RowWeights
 
-    def centred(self) -> Any:
+    def centered(self) -> Any:
         """Triangle of the centred rows, or these rows themselves if fewer than the columns."""
         all_rows = self.data.shape[0] <= self.data.shape[1]
         stack = stacked_rows if all_rows else stacked_triangles
         return self.data.reduce(
-            centred_block, self.exponent, self.centre, all_rows, combine=stack, square=True
+            centered_block, self.exponent, self.center, all_rows, combine=stack, square=True
         )[0]
 
     def with_constant(self, T: np.ndarray) -> Any:
-        return np.vstack([T, -self.centre @ T]) if self.constant else T
+        return np.vstack([T, -self.center @ T]) if self.constant else T
 
-    def sums(self, T: np.ndarray, cancelling: np.ndarray) -> tuple[Any, Any, Any]:
+    def sums(self, T: np.ndarray, canceling: np.ndarray) -> tuple[Any, Any, Any]:
         """Triangles of Z and of the weighted Z, and ‖|X̃||t|‖."""
         directions = Directions(
-            self.exponent, self.centre, np.zeros(()), T, cancelling, [], False, ""
+            self.exponent, self.center, np.zeros(()), T, canceling, [], False, ""
         )
         R, weighted, square = self.data.reduce(
             direction_sums, directions, self.weigh, combine=add_direction_sums, square=True
@@ -141,19 +141,19 @@ class CentredColumns(NamedTuple):
         return R, weighted, np.sqrt(square)
 
 
-def penalised_directions(columns: CentredColumns) -> Directions:
+def penalized_directions(columns: CenteredColumns) -> Directions:
     e = columns.exponent
     unit = np.ldexp(1.0, np.maximum(e - e.max(initial=0), -1000))
-    A = columns.centred()
+    A = columns.centered()
     norms = np.sqrt(np.einsum("ij,ij->j", A, A))
     _, sigma, Vt = np.linalg.svd(A * unit, full_matrices=False)
     # T for x̂ such that 2^−e∘T = V
     T = columns.with_constant(np.ldexp(Vt.T, e[:, None]))
-    cancelling = sigma < CANCELLING_SINGULAR_SHARE * sigma.max(initial=0.0)
-    return Directions(e, columns.centre, norms, T, cancelling, [], T.shape[1] == len(e), "")
+    canceling = sigma < CANCELING_SINGULAR_SHARE * sigma.max(initial=0.0)
+    return Directions(e, columns.center, norms, T, canceling, [], T.shape[1] == len(e), "")
 
 
-def unpenalised_directions(columns: CentredColumns, is_constant: np.ndarray) -> Directions:
+def unpenalized_directions(columns: CenteredColumns, is_constant: np.ndarray) -> Directions:
     """Directions without a penalty. ``is_constant``: columns equal to the intercept or to 0."""
     data, e = columns.data, columns.exponent
     P = len(e) + columns.constant
@@ -161,9 +161,9 @@ def unpenalised_directions(columns: CentredColumns, is_constant: np.ndarray) -> 
     for j in np.flatnonzero(is_constant):
         d = np.eye(P)[j]
         if columns.constant:
-            d[-1] = -np.ldexp(columns.centre[j], e[j])
+            d[-1] = -np.ldexp(columns.center[j], e[j])
         left_out.append(LeftOutDirection(d, int(j), 0.0))
-    A = columns.centred()
+    A = columns.centered()
     norms = np.sqrt(np.einsum("ij,ij->j", A, A))
     rank = distinct_rows(A) - columns.constant if len(A) < len(e) else len(e)
     while True:
@@ -184,11 +184,11 @@ def unpenalised_directions(columns: CentredColumns, is_constant: np.ndarray) -> 
             )
             if new_directions is None:
                 return Directions(
-                    e, columns.centre, norms, T, reliable, left_out, False, TOO_MANY_COLUMNS
+                    e, columns.center, norms, T, reliable, left_out, False, TOO_MANY_COLUMNS
                 )
         else:
             users = np.vstack([np.ldexp(N[: len(e)], -e[:, None]), N[len(e) :]])
-            size = np.ldexp(np.maximum(np.abs(columns.centre), scale_or_one(norm)), e)
+            size = np.ldexp(np.maximum(np.abs(columns.center), scale_or_one(norm)), e)
             size = np.append(size, 1.0) if columns.constant else size
             new_directions = negligible_in_span(
                 data, users, size, 1.0 if columns.constant else None
@@ -202,11 +202,11 @@ def unpenalised_directions(columns: CentredColumns, is_constant: np.ndarray) -> 
         if not retained.any():
             T, reliable = T[:, :0], reliable[:0]
             break
-    T, cancelling = orthogonalized(columns, T, reliable)
+    T, canceling = orthogonalized(columns, T, reliable)
     is_incomplete = retained.sum() > T.shape[1] and T.shape[1] < rank
     unresolved = "directions that cannot be distinguished from rounding" if is_incomplete else ""
     return Directions(
-        e, columns.centre, norms, T, cancelling, left_out, retained.sum() == T.shape[1], unresolved
+        e, columns.center, norms, T, canceling, left_out, retained.sum() == T.shape[1], unresolved
     )
 
 
@@ -215,16 +215,16 @@ def scale_or_one(norm: np.ndarray) -> Any:
 
 
 def refine_small_directions(
-    columns: CentredColumns, T: np.ndarray, sigma: np.ndarray
+    columns: CenteredColumns, T: np.ndarray, sigma: np.ndarray
 ) -> tuple[Any, Any, Any]:
     """Return T, which of its columns cancel, and which may be rounding.
 
     Directions of small singular values are recomputed in twice the working precision, as residuals
     of the others, and rotated.
     """
-    cancelling = sigma < CANCELLING_SINGULAR_SHARE * sigma.max(initial=0.0)
+    canceling = sigma < CANCELING_SINGULAR_SHARE * sigma.max(initial=0.0)
     if not len(sigma):
-        return T, cancelling, cancelling
+        return T, canceling, canceling
     R, _, size = columns.sums(T, np.zeros(len(sigma), dtype=bool))
     norm = np.linalg.norm(R, axis=0)
     eps = max(columns.data.eps, 2 * UNIT)
@@ -233,31 +233,31 @@ def refine_small_directions(
     )
     doubtful |= norm <= 16 * eps * size
     if not doubtful.any():
-        return T, cancelling, doubtful
+        return T, canceling, doubtful
     if doubtful.sum() > MAX_CHECKED_DIRECTIONS:  # columns are eliminated one by one first
         reliable = sigma > len(T) * 2 * UNIT * sigma.max()
         if (~reliable).sum() > MAX_CHECKED_DIRECTIONS:
-            return T, cancelling, ~reliable
+            return T, canceling, ~reliable
     order = np.argsort(doubtful, kind="stable")
-    T, k, cancelling = T[:, order], int((~doubtful).sum()), (cancelling | doubtful)[order]
+    T, k, canceling = T[:, order], int((~doubtful).sum()), (canceling | doubtful)[order]
     T[:, k:] = residual_directions(columns, T[:, :k], T[:, k:])
-    R, _, size = columns.sums(T[:, k:], cancelling[k:])
+    R, _, size = columns.sums(T[:, k:], canceling[k:])
     is_rounding = np.zeros(len(sigma), dtype=bool)
     is_rounding[k:] = np.linalg.norm(R, axis=0) <= 16 * eps * size
-    return T, cancelling, is_rounding
+    return T, canceling, is_rounding
 
 
-def residual_directions(columns: CentredColumns, reliable: np.ndarray, N: np.ndarray) -> Any:
+def residual_directions(columns: CenteredColumns, reliable: np.ndarray, N: np.ndarray) -> Any:
     """N minus its projection on the reliable directions and the constant, rotated to the singular
     vectors of XN."""
     if columns.constant:
         reliable = np.hstack([reliable, np.eye(len(reliable))[:, -1:]])
-    k, cancelling = (
+    k, canceling = (
         reliable.shape[1],
         np.arange(reliable.shape[1] + N.shape[1]) >= reliable.shape[1],
     )
     for rotate in (False, True, False):
-        R, _, _ = columns.sums(np.hstack([reliable, N]), cancelling)
+        R, _, _ = columns.sums(np.hstack([reliable, N]), canceling)
         unit = scale_or_one(np.linalg.norm(R[:, :k], axis=0))
         B = np.linalg.lstsq(R[:, :k] / unit, R[:, k:], rcond=None)[0] / unit[:, None]
         N = N - reliable @ B
@@ -267,15 +267,15 @@ def residual_directions(columns: CentredColumns, reliable: np.ndarray, N: np.nda
 
 
 def orthogonalized(
-    columns: CentredColumns, T: np.ndarray, cancelling: np.ndarray
+    columns: CenteredColumns, T: np.ndarray, canceling: np.ndarray
 ) -> tuple[Any, Any]:
     """Return T for which the weighted columns of Z have norm 1 and are nearly orthogonal, and which
     of its columns cancel."""
     n, (P, r) = columns.data.shape[0], T.shape
     is_cheap = n * P * r <= MAX_CHEAP_WORK
     for _ in range(MAX_IMPROVEMENTS if r else 0):
-        R, weighted, size = columns.sums(T, cancelling)
-        cancelling = size * (0.1 if is_cheap else CANCELLING_SINGULAR_SHARE) > np.linalg.norm(
+        R, weighted, size = columns.sums(T, canceling)
+        canceling = size * (0.1 if is_cheap else CANCELING_SINGULAR_SHARE) > np.linalg.norm(
             R, axis=0
         )
         unit = scale_or_one(np.linalg.norm(weighted, axis=0))
@@ -284,8 +284,8 @@ def orthogonalized(
         if sigma[0] <= MAX_CONDITION * sigma[-1] or not sigma[-1] > 1e-14 * sigma[0]:
             break
         T = (T @ Vt.T) / sigma
-        cancelling = np.ones(r, dtype=bool)
-    return T, cancelling
+        canceling = np.ones(r, dtype=bool)
+    return T, canceling
 
 
 def distinct_rows(A: np.ndarray) -> int:
@@ -316,15 +316,15 @@ def sums_about(
     return float(len(A)), A.sum(axis=0)
 
 
-def centred_block(
+def centered_block(
     X: Matrix,
     y: np.ndarray,
     s: np.ndarray | None,
     exponent: np.ndarray,
-    centre: np.ndarray,
+    center: np.ndarray,
     all_rows: bool,
 ) -> tuple[Any]:
-    A = in_units(X, s, exponent) - centre
+    A = in_units(X, s, exponent) - center
     return (A if all_rows else np.linalg.qr(A, mode="r"),)
 
 

@@ -107,8 +107,11 @@ def choice_claims(
         )
         C = np.full(y.shape[1], Cs[c])
         table = K.whole()
-        fit = _fitted(table, y, omega, float(Cs[c]), fit_intercept)
-        f, _, condition = left_out(table, y, omega, C, fit, fit_intercept)
+        try:
+            fit = _fitted(table, y, omega, float(Cs[c]), fit_intercept)
+            f, _, condition = left_out(table, y, omega, C, fit, fit_intercept)
+        except np.linalg.LinAlgError:  # A is singular, up to rounding: the score cannot be checked
+            continue
         slack = (CLAIM_TOLERANCE + SOLVE_ERROR_PER_CONDITION * condition) * max(
             1.0, float(np.abs(f).max())
         )

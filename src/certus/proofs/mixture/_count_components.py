@@ -132,7 +132,7 @@ class CountComponents:
         """Sums over rows with weights w (k, rows); ``about`` is not needed for counts."""
         return CountMoments(w.sum(axis=1), np.dot(w, X))
 
-    def maximised(
+    def maximized(
         self,
         sums: CountMoments,
         prior: MeanRowPrior,

@@ -19,7 +19,6 @@ Log densities and moments use differences to the component's mean, so that an or
 no digits. Rows with NaN are handled in ``_missing_entries.py``.
 """
 
-from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +30,12 @@ from certus.proofs.mixture._accurate_whitening import (
     accurate_matrix_product,
     whiten,
 )
-from certus.proofs.mixture._missing_entries import Normal, expected_moments, observed_log_density
+from certus.proofs.mixture._missing_entries import (
+    Normal,
+    complete,
+    expected_moments,
+    observed_log_density,
+)
 from certus.proofs.types import FunctionTo, RowData
 
 LOG_2PI = 1.8378770664093453
@@ -188,7 +192,8 @@ class Normals:
     def whitened_accurately(self) -> "Normals":
         """Return components that whiten rows with twice the digits where κ is large, so that it no
         longer matters."""
-        other = copy(self)
+        other = type(self).__new__(type(self))
+        vars(other).update(vars(self))
         variances = np.array([np.diagonal(self.matrix(k)) for k in range(self.k)])
         other.units = np.exp2(-np.round(0.5 * np.log2(variances)))
         sizes = [np.linalg.norm(W / q) for W, q in zip(self.W, other.units, strict=True)]
@@ -274,7 +279,7 @@ class Normals:
 
     # --- the maximiser ----------------------------------------------------------------------------
 
-    def maximised(
+    def maximized(
         self, sums: Moments, prior: CovariancePrior, recompute: FunctionTo[Moments] | None = None
     ) -> "Normals":
         """Components that maximise the expected log likelihood plus log prior.
@@ -385,16 +390,6 @@ def column_components(shape: str, theta: dict[str, Any], kept: np.ndarray) -> No
     means = np.asarray(theta["means"], dtype=float)
     all_kept = len(kept) == means.shape[1]  # a slice avoids copying the rows
     return Normals(shape, means[:, kept], C, slice(None) if all_kept else kept)
-
-
-def complete(X: np.ndarray) -> tuple[Any, np.ndarray]:
-    """Index of the rows without NaN (a slice if there are no others), and of the others."""
-    with np.errstate(over="ignore"):
-        finite = np.isfinite(X.sum(dtype=float))
-    if finite:
-        return slice(None), np.empty(0, dtype=np.intp)
-    missing = np.isnan(X).any(axis=1)
-    return np.flatnonzero(~missing), np.flatnonzero(missing)
 
 
 def _missing(X: np.ndarray, _y: np.ndarray, _s: np.ndarray) -> tuple[int]:

@@ -72,10 +72,10 @@ class RowSpaceNormals(Normals):
     def moments(self, X: np.ndarray, w: np.ndarray, about: np.ndarray | None = None) -> Moments:
         return super().moments(self.span.of(X), w, about)
 
-    def maximised(
+    def maximized(
         self, sums: Moments, prior: CovariancePrior, recompute: FunctionTo[Moments] | None = None
     ) -> "RowSpaceNormals":
-        after = super().maximised(sums, prior, recompute)
+        after = super().maximized(sums, prior, recompute)
         n = sums.n.sum() if self.shape == "tied" else sums.n
         b = prior.epsilon / (n + prior.epsilon)
         return RowSpaceNormals(self.shape, after.means, after.covariances, b, self.span)

@@ -9,7 +9,7 @@ A row without observed entries has likelihood 1. NaN marks a missing entry; rows
 entries missing are handled together.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,16 @@ class Normal(NamedTuple):
 
     mean: np.ndarray
     C: np.ndarray
+
+
+def complete(X: np.ndarray) -> tuple[Any, np.ndarray]:
+    """Index of the rows without NaN (a slice if there are no others), and of the others."""
+    with np.errstate(over="ignore"):
+        finite = np.isfinite(X.sum(dtype=float))
+    if finite:
+        return slice(None), np.empty(0, dtype=np.intp)
+    missing = np.isnan(X).any(axis=1)
+    return np.flatnonzero(~missing), np.flatnonzero(missing)
 
 
 def patterns(X: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:

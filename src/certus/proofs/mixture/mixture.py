@@ -87,7 +87,7 @@ def em_step(
     """Return the (π, θ) that maximise F(r, π, θ) + log prior."""
     w = responsibilities(X, pi, theta) * (1.0 if s is None else s)
     sums = theta.moments(X, w)
-    after = theta.maximised(sums, prior, lambda about: theta.moments(X, w, about))
+    after = theta.maximized(sums, prior, lambda about: theta.moments(X, w, about))
     return sums.n / sums.n.sum(), after
 
 
@@ -144,7 +144,7 @@ def check(
 
     result = {
         "objective": L + theta_k.log_prior(prior), "bound": None, "gap": float("inf"),
-        "kind": "local", "maximised": True, "components": len(pi), "likelihood": L,
+        "kind": "local", "maximized": True, "components": len(pi), "likelihood": L,
         "ascent": not added, "restarts": restart_agreement(claims.get("restarts")), "weight": S,
         "degenerate": None, "conditions": None, "far": 0.0, "single": single or data.eps > 2 * UNIT,
     }  # fmt: skip
@@ -216,7 +216,7 @@ def _invalid_result(message: str, k: int) -> dict[str, Any]:
     """Result for parameters that define no density."""
     return {
         "objective": float("nan"), "bound": None, "gap": float("inf"), "kind": "local",
-        "maximised": True, "residual": float("inf"), "gain": float("inf"), "components": k,
+        "maximized": True, "residual": float("inf"), "gain": float("inf"), "components": k,
         "ascent": True, "restarts": None, "degenerate": None, "conditions": None,
         "far": 0.0, "wrong": [message],
     }  # fmt: skip
@@ -247,7 +247,7 @@ def _evaluate_step(
     result = {"objective_error": rounding.objective_error(theta, log_prior, L)}
     new_pi = moments.n / moments.n.sum()
     try:
-        after = theta.maximised(moments, prior, recompute)
+        after = theta.maximized(moments, prior, recompute)
     except ValueError:  # a component without spread: the likelihood has no maximum
         return L, moments, result | {"gain": float("inf"), "residual": float("inf")}
     needs_divergence = prior.added or limit < float("inf")

@@ -45,7 +45,7 @@ def box(
     X = np.asarray(X, dtype=float)
     s = np.ones(len(X)) if s is None else np.asarray(s, dtype=float)
     mean = X[0] + np.average(X - X[0], axis=0, weights=s)
-    centred = X - mean
-    _, _, axes = np.linalg.svd(np.sqrt(s)[:, None] * centred, full_matrices=False)
-    z = centred @ axes.T
+    centered = X - mean
+    _, _, axes = np.linalg.svd(np.sqrt(s)[:, None] * centered, full_matrices=False)
+    z = centered @ axes.T
     return mean, axes, z.min(axis=0), z.max(axis=0)

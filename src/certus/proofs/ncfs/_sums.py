@@ -92,7 +92,7 @@ class GainSums(NamedTuple):
     total: float  # Σ_{i≠j} G_ij
 
 
-class SoftNeighbours:
+class SoftNeighbors:
     """Soft neighbours of each row: nearest distance, normaliser, expected gain and votes."""
 
     def __init__(
@@ -138,7 +138,7 @@ class SoftNeighbours:
             self.reduce(data, _distances, used, table)
             self.table = np.ascontiguousarray(table.T)
         beside = (self.nearest, self.total, self.q, self.votes)
-        return self.reduce(data, _neighbour_sums, 8 + used, *beside)
+        return self.reduce(data, _neighbor_sums, 8 + used, *beside)
 
     def distances(self, pairs: RowPairs) -> np.ndarray:
         """Distances as a table; among those stored, (i, i + k) is (j, j + n − k) with j = i + k."""
@@ -175,32 +175,32 @@ def _distances(
     _s: np.ndarray,
     rows: np.ndarray,
     table: np.ndarray,
-    neighbours: SoftNeighbours,
+    neighbors: SoftNeighbors,
     block_rows: int,
 ) -> Any:
     """Write the distance of rows i and i + k + 1 to table[i, k]."""
-    n = len(neighbours.a)
+    n = len(neighbors.a)
     for chunk, start, stop in _blocks(rows, block_rows):
-        table[chunk] = neighbours.distance.distances(RowPairs.of(start, stop, n // 2, n)).T
+        table[chunk] = neighbors.distance.distances(RowPairs.of(start, stop, n // 2, n)).T
     return (0,)
 
 
-def _neighbour_sums(
+def _neighbor_sums(
     _X: np.ndarray, _y: np.ndarray, _s: np.ndarray | None, rows: np.ndarray, nearest: np.ndarray,
-    total: np.ndarray, q: np.ndarray, votes: np.ndarray, neighbours: SoftNeighbours,
+    total: np.ndarray, q: np.ndarray, votes: np.ndarray, neighbors: SoftNeighbors,
     block_rows: int,
 ) -> GainSums:  # fmt: skip
     """Write nearest, total, q and votes of these rows, and return their gain sums."""
-    n, V, sums = len(neighbours.a), neighbours.G.targets, GainSums(0.0, 0.0, 0.0)
+    n, V, sums = len(neighbors.a), neighbors.G.targets, GainSums(0.0, 0.0, 0.0)
     for chunk, start, stop in _blocks(rows, block_rows):
         pairs = RowPairs.of(start, stop, n - 1, n)
-        D = neighbours.distances(pairs)
+        D = neighbors.distances(pairs)
         nearest_distance = D.min(axis=0)
         isolated = np.isinf(nearest_distance)  # all others are infinitely far, so equally near
         nearest_distance[isolated] = 0.0
         D[:, isolated] = 0.0
-        E = np.exp((nearest_distance - D) / neighbours.sigma)
-        G, row_total, a = neighbours.G.of(pairs), E.sum(axis=0), neighbours.a[start:stop]
+        E = np.exp((nearest_distance - D) / neighbors.sigma)
+        G, row_total, a = neighbors.G.of(pairs), E.sum(axis=0), neighbors.a[start:stop]
         nearest[chunk], total[chunk] = nearest_distance, row_total
         q[chunk] = np.einsum("ij,ij->j", E, G) / row_total
         votes[chunk] = np.dot(pairs.to_matrix(E), V[pairs.J]) / row_total[:, None]
@@ -215,31 +215,31 @@ def _neighbour_sums(
 
 
 def slopes(
-    data: RowData, neighbours: SoftNeighbours, lam: float, gain_sums: GainSums, unit: float
+    data: RowData, neighbors: SoftNeighbors, lam: float, gain_sums: GainSums, unit: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return ∂F/∂W, the violations, and whether these come from pairs at distance 0.
 
     Constant columns are skipped.
     """
-    W, n, sigma = neighbours.W, len(neighbours.a), neighbours.sigma
+    W, n, sigma = neighbors.W, len(neighbors.a), neighbors.sigma
     value, violations, kink = np.full(len(W), -lam), np.zeros(len(W)), np.zeros(len(W), dtype=bool)
-    exact = np.flatnonzero(neighbours.rows_view.varies)
+    exact = np.flatnonzero(neighbors.rows_view.varies)
     approximate = exact[W[exact] == 0]
-    if neighbours.metric == "manhattan" and len(approximate) > MIN_FLOAT32_COLUMNS:
+    if neighbors.metric == "manhattan" and len(approximate) > MIN_FLOAT32_COLUMNS:
         exact = exact[W[exact] > 0]
     else:
         approximate = approximate[:0]
     while len(exact) or len(approximate):
-        neighbours.distance.request(
-            neighbours.columns(exact), neighbours.columns(approximate, np.float32),
+        neighbors.distance.request(
+            neighbors.columns(exact), neighbors.columns(approximate, np.float32),
             MAX_OMITTED_RATIO * unit / n**2,
         )  # fmt: skip
-        sums = neighbours.reduce(data, _slope_sums, len(exact) + len(approximate))
+        sums = neighbors.reduce(data, _slope_sums, len(exact) + len(approximate))
         # rounding of all sums; of p and q through D; of q − G
         rounding = gamma(FLOAT64_PANEL + 2 * n) * sums.size + 8 * sums.distance_error_sum / sigma
         rounding += gamma(n + 16) * gain_sums.size / sigma * sums.size / (sums.total_weight or 1.0)
-        error = rounding * neighbours.distance.largest_slopes()
-        exact_slopes, approximate_slopes = neighbours.distance.sums(sums)
+        error = rounding * neighbors.distance.largest_slopes()
+        exact_slopes, approximate_slopes = neighbors.distance.sums(sums)
         value[exact], value[approximate] = exact_slopes - lam, approximate_slopes - lam
         violations[exact] = np.where(
             W[exact] > 0, np.abs(value[exact]) + error, np.maximum(value[exact] + error, 0.0)
@@ -248,7 +248,7 @@ def slopes(
         kink[exact[steep]], violations[exact[steep]] = True, sums.kinks[steep]
         slack = (MAX_FLOAT32_TERMS + 4) * FLOAT32_UNIT * sums.total_weight
         slack = slack + sums.omitted + 2 * rounding
-        in_doubt = value[approximate] + slack * neighbours.rows_view.ranges[approximate] > 0
+        in_doubt = value[approximate] + slack * neighbors.rows_view.ranges[approximate] > 0
         exact, approximate = approximate[in_doubt], approximate[:0]
     return value, violations, kink
 
@@ -258,18 +258,18 @@ def _slope_sums(
     _y: np.ndarray,
     _s: np.ndarray | None,
     rows: np.ndarray,
-    neighbours: SoftNeighbours,
+    neighbors: SoftNeighbors,
     block_rows: int,
 ) -> Any:
     """Slope sums over the pairs of these rows with half of the others."""
-    n, total = len(neighbours.a), None
+    n, total = len(neighbors.a), None
     for _, start, stop in _blocks(rows, block_rows):
         pairs = RowPairs.of(start, stop, n // 2, n)
-        D = neighbours.distances(pairs)
-        U = neighbours.pair_weights(pairs, D)
+        D = neighbors.distances(pairs)
+        U = neighbors.pair_weights(pairs, D)
         if n % 2 == 0:  # opposite rows would be counted twice
             U[-1, 2 * np.arange(start, stop) >= n] = 0.0
-        sums = neighbours.distance.slope_sums(U, D, pairs)
+        sums = neighbors.distance.slope_sums(U, D, pairs)
         total = sums if total is None else _add_sums(total, sums)
     return total
 

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from certus.proofs.ncfs._claims import ScaledRows, claim_contradictions, score_of
-from certus.proofs.ncfs._sums import ClassGains, SoftNeighbours, ValueGains, slopes
+from certus.proofs.ncfs._sums import ClassGains, SoftNeighbors, ValueGains, slopes
 from certus.proofs.types import PairFunction, TargetedRows
 
 WEIGHT_SUM_RTOL = 1e-9  # of ΣW = P
@@ -198,19 +198,19 @@ def check(
     G = ValueGains(y, loss, epsilon) if gains is None else ClassGains(y.astype(np.intp), gains)
     a = weights_of_rows(s, y, prior, mean)
     scaled_rows = ScaledRows.of(data, shift, scale)
-    neighbours = SoftNeighbours(scaled_rows, W, a, G, float(sigma), metric)
-    gain_sums = neighbours.evaluate(data)
+    neighbors = SoftNeighbors(scaled_rows, W, a, G, float(sigma), metric)
+    gain_sums = neighbors.evaluate(data)
     lam = 0.0 if metric == "phi_s" else float(alpha)
-    F = float(np.dot(a, neighbours.q)) - lam * float(W.sum())
+    F = float(np.dot(a, neighbors.q)) - lam * float(W.sum())
     unit = lam or gain_sums.span / (2 * sigma) * _slope_bound(scaled_rows, metric) or 1.0
-    value, violations, kink = slopes(data, neighbours, lam, gain_sums, unit)
+    value, violations, kink = slopes(data, neighbors, lam, gain_sums, unit)
     worst = int(np.argmax(violations))
-    score = score_of(neighbours.votes, G, y, s)
+    score = score_of(neighbors.votes, G, y, s)
     auto = G.mean_cost(gain_sums.total) * float(a.sum()) / n
     size = gain_sums.size + lam * float(W.sum())
     return {
-        "objective": F, "bound": None, "gap": float("inf"), "kind": "local", "maximised": True,
-        "residual": float(violations[worst]) / unit, "unit": unit, "penalised": lam > 0,
+        "objective": F, "bound": None, "gap": float("inf"), "kind": "local", "maximized": True,
+        "residual": float(violations[worst]) / unit, "unit": unit, "penalized": lam > 0,
         "worst": worst, "slope": float(value[worst]), "weight": float(W[worst]),
         "kink": bool(kink[worst]), "used": int(np.count_nonzero(W)),
         "constant": int(np.count_nonzero(~scaled_rows.varies)), "score": score, "degenerate": None,

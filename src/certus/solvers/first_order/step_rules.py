@@ -2,8 +2,8 @@
 
 Fixed          α
 Lipschitz      share/L,   L the largest curvature of Q = F/S
-Backtracking   the first of t, t/2, t/4, … with Q(θ + tV) ≤ Q(θ) + falls·t⟨∇Q, V⟩ (Armijo)
-Wolfe          some t with that and ⟨∇Q(θ + tV), V⟩ ≥ flatter·⟨∇Q, V⟩: neither too long nor short
+Backtracking   the first of t, t/2, t/4, … with Q(θ + tV) ≤ Q(θ) + c₁·t⟨∇Q, V⟩ (Armijo)
+Wolfe          some t with that and ⟨∇Q(θ + tV), V⟩ ≥ c₂·⟨∇Q, V⟩: neither too long nor short
 """
 
 from collections.abc import Callable
@@ -97,29 +97,29 @@ class Backtracking:
 
     Parameters
     ----------
-    falls : float, default=1e-4
-        Share of what the slope promises that Q must fall by.
+    sufficient_decrease : float, default=1e-4
+        c₁: the share of the decrease predicted by the slope that Q must reach.
     shrink : float, default=0.5
         Factor by which t is multiplied until it does. The next search begins at t/shrink.
     """
 
     searches = True
 
-    def __init__(self, falls: float = 1e-4, shrink: float = 0.5):
-        self.falls = share_below_one("falls", falls)
+    def __init__(self, sufficient_decrease: float = 1e-4, shrink: float = 0.5):
+        self.sufficient_decrease = share_below_one("sufficient_decrease", sufficient_decrease)
         self.shrink = number_above_zero("shrink", share_below_one("shrink", shrink))
 
     def find(self, line: Line) -> tuple[float, Trial] | None:
         t = line.first / self.shrink
         while -t * line.slope > OBJECTIVE_ROUNDING * abs(line.value):
             candidate = line.trial(t)
-            if candidate.value <= line.value + self.falls * t * line.slope:
+            if candidate.value <= line.value + self.sufficient_decrease * t * line.slope:
                 return t, candidate
             t *= self.shrink
         return None
 
     def __repr__(self) -> str:
-        return f"Backtracking({self.falls!r}, {self.shrink!r})"
+        return f"Backtracking({self.sufficient_decrease!r}, {self.shrink!r})"
 
 
 class Wolfe:
@@ -127,21 +127,24 @@ class Wolfe:
 
     Parameters
     ----------
-    falls : float, default=1e-4
-        Share of what the slope promises that Q must fall by.
-    flatter : float, default=0.9
-        Share of the initial slope that may remain.
+    sufficient_decrease : float, default=1e-4
+        c₁: the share of the decrease predicted by the slope that Q must reach.
+    curvature : float, default=0.9
+        c₂: the share of the initial slope that may remain.
     """
 
     searches = True
 
-    def __init__(self, falls: float = 1e-4, flatter: float = 0.9):
-        self.falls, self.flatter = (
-            share_below_one("falls", falls),
-            share_below_one("flatter", flatter),
+    def __init__(self, sufficient_decrease: float = 1e-4, curvature: float = 0.9):
+        self.sufficient_decrease, self.curvature = (
+            share_below_one("sufficient_decrease", sufficient_decrease),
+            share_below_one("curvature", curvature),
         )
-        if not falls < flatter:
-            raise ValueError(f"falls={falls!r}, flatter={flatter!r}: give falls < flatter")
+        if not sufficient_decrease < curvature:
+            raise ValueError(
+                f"sufficient_decrease={sufficient_decrease!r}, curvature={curvature!r}: "
+                "give sufficient_decrease < curvature"
+            )
 
     def find(self, line: Line) -> tuple[float, Trial] | None:
         low, high, t = 0.0, np.inf, line.first
@@ -149,9 +152,9 @@ class Wolfe:
             if -t * line.slope <= OBJECTIVE_ROUNDING * abs(line.value):
                 return None
             candidate = line.trial(t)
-            if not candidate.value <= line.value + self.falls * t * line.slope:
+            if not candidate.value <= line.value + self.sufficient_decrease * t * line.slope:
                 high = t
-            elif candidate.slope < self.flatter * line.slope:
+            elif candidate.slope < self.curvature * line.slope:
                 low = t
             else:
                 return t, candidate
@@ -159,7 +162,7 @@ class Wolfe:
         return None
 
     def __repr__(self) -> str:
-        return f"Wolfe({self.falls!r}, {self.flatter!r})"
+        return f"Wolfe({self.sufficient_decrease!r}, {self.curvature!r})"
 
 
 STEP_RULES: dict[str, Any] = {"lipschitz": Lipschitz, "backtracking": Backtracking, "wolfe": Wolfe}

@@ -10,13 +10,13 @@ from ...losses import Loss
 from ...penalties import Penalty
 from ..first_order.lbfgs import LBFGS
 from ..first_order.proximal_gradient import ProximalGradient
-from ..loop import Fit, Solver, minimise
+from ..loop import Fit, Solver, minimize
 from ..problem import Problem
 from ..progress import OnStep, ignore
 from .newton import Newton
 from .newton_cg import NewtonCG
 from .sampled_newton import SampledNewton, worth_sampling
-from .weightless import has_weightless_class, minimise_over_weighted_classes
+from .weightless import has_weightless_class, minimize_over_weighted_classes
 
 MAX_HESSIAN_COLUMNS = 600  # up to which factoring the Hessian is cheaper than products with it
 SMALL_HESSIAN_WORK = 2e9  # n·(pK)² up to which it is cheaper in any case …
@@ -133,10 +133,10 @@ def solve(
     elif isinstance(solver, NewtonCG) and n * p * problem.outputs <= SMALL_PROBLEM_ELEMENTS:
         tol *= NEWTON_CG_TOL_FACTOR
     if has_weightless_class(problem):
-        return minimise_over_weighted_classes(
+        return minimize_over_weighted_classes(
             problem, solver, start, tol, max_iter, on_step, before
         )
-    fit = minimise(problem, solver, start, tol, max_iter, on_step, before)
+    fit = minimize(problem, solver, start, tol, max_iter, on_step, before)
     if not problem.loss.several:
         return fit
     b = fit.b - fit.b.mean() if problem.fit_intercept else fit.b

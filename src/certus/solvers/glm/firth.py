@@ -132,7 +132,7 @@ def firth_problem(rows: Rows, fit_intercept: bool) -> FirthProblem:
     return FirthProblem(combined, design, zero)
 
 
-def minimise(
+def minimize(
     problem: FirthProblem, start: tuple[np.ndarray, np.ndarray] | None, tol: float, max_iter: int,
     on_step: OnStep = ignore, before: int = 0,
 ) -> Fit:  # fmt: skip
@@ -149,10 +149,10 @@ def minimise(
         point = candidate if candidate is not None and candidate.F < zero.F else zero
     else:
         point = _start_at_class_shares(rows, design, zero)
-    return _minimise(rows, design, point, tol * f0, max_iter, on_step, before)
+    return _minimize(rows, design, point, tol * f0, max_iter, on_step, before)
 
 
-def _minimise(
+def _minimize(
     rows: Rows, design: Design, point: FirthPoint, goal: float, max_iter: int, on_step: OnStep,
     before: int,
 ) -> Fit:  # fmt: skip

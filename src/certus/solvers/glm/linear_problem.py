@@ -47,16 +47,16 @@ class Scaled(NamedTuple):
     norm: np.ndarray  # (p,): ‖x̃_j‖ of x∘q; 0 where the column is constant
     scale: np.ndarray  # (p,): norm, with 1 for 0
     unscale: np.ndarray  # (p,): w = unscale ∘ v
-    centred: bool  # whether there is an intercept
+    centered: bool  # whether there is an intercept
 
     @classmethod
-    def of(cls, sums: Gram, norm: np.ndarray, centred: bool) -> "Scaled":
+    def of(cls, sums: Gram, norm: np.ndarray, centered: bool) -> "Scaled":
         scale = np.where(norm > 0, norm, 1.0)
         with np.errstate(over="ignore"):
             unscale = (1.0 if sums.q is None else sums.q) / scale
         if not np.isfinite(unscale).all():
             raise NonFiniteError
-        return cls(sums, norm, scale, unscale, centred)
+        return cls(sums, norm, scale, unscale, centered)
 
     @property
     def mean(self) -> np.ndarray:
@@ -78,11 +78,11 @@ class Scaled(NamedTuple):
         return Solution(w, self.sums.mean_y - self.mean @ w, solver, **fields)  # type: ignore[arg-type]
 
 
-def scaled(sums: Gram, centred: bool) -> Scaled:
+def scaled(sums: Gram, centered: bool) -> Scaled:
     """Scale columns to norm 1; constant columns get norm 0."""
     square = np.diagonal(sums.G)
     noise = (CONSTANT_COLUMN_ROUNDING_UNITS * np.finfo(float).eps * sums.size) ** 2
-    return Scaled.of(sums, np.sqrt(np.where(square > noise, square, 0.0)), centred)
+    return Scaled.of(sums, np.sqrt(np.where(square > noise, square, 0.0)), centered)
 
 
 def rank_noise(sigma: np.ndarray, Vt: np.ndarray, problem: Scaled, rows: Rows) -> np.ndarray:

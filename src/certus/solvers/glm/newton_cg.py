@@ -328,7 +328,7 @@ def _factor(A: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 def _covariance(problem: Problem, at: Coordinates) -> np.ndarray:
     """Return the covariance of x̂; about 0 without an intercept."""
-    rows, centred = problem.rows, problem.fit_intercept
-    sums = gram(rows.with_targets(np.zeros((rows.shape[0], 1)), rows.s), centred)
+    rows, centered = problem.rows, problem.fit_intercept
+    sums = gram(rows.with_targets(np.zeros((rows.shape[0], 1)), rows.s), centered)
     q = at.scale / (1.0 if sums.q is None else sums.q)
     return (sums.G / sums.S * q).T * q

@@ -114,7 +114,7 @@ def _null_theta(problem: OrdinalProblem) -> np.ndarray:
     )
 
 
-def minimise(
+def minimize(
     problem: OrdinalProblem, start: tuple[np.ndarray, np.ndarray] | None, tol: float, max_iter: int,
     on_step: OnStep = ignore, before: int = 0,
 ) -> Fit:  # fmt: skip
@@ -129,10 +129,10 @@ def minimise(
         candidate = _point(problem, problem.to_internal(*start))
         point = candidate if candidate.F < point.F else point
     f0 = float(-problem.class_weights @ np.log(problem.class_weights / problem.class_weights.sum()))
-    return _minimise(problem, point, tol * f0, max_iter, on_step, before)
+    return _minimize(problem, point, tol * f0, max_iter, on_step, before)
 
 
-def _minimise(
+def _minimize(
     problem: OrdinalProblem,
     point: OrdinalPoint,
     goal: float,

@@ -46,15 +46,15 @@ class FirstOrderSums(NamedTuple):
 def coordinates_for(problem: Problem, all_rows: bool = False) -> Coordinates:
     """Return the coordinates of all rows, or of a sample where rows are many."""
     if all_rows or "coordinates" not in problem.cache:
-        rows, centre = problem.rows, problem.fit_intercept
+        rows, center = problem.rows, problem.fit_intercept
         sampled = None
         if not (all_rows or rows.sparse or rows.shape[0] < 4 * COORDINATE_SAMPLE_ROWS):
-            sampled = sampled_coordinates(rows, centre, COORDINATE_SAMPLE_ROWS)
+            sampled = sampled_coordinates(rows, center, COORDINATE_SAMPLE_ROWS)
             varies = sampled.variance > 0
             # a column that is constant in the sample may vary elsewhere
             usual = np.median(sampled.variance[varies]) if varies.any() else 1.0
             sampled = sampled._replace(variance=np.where(varies, sampled.variance, usual))
-        problem.cache["coordinates"] = sampled or coordinates(rows, centre)
+        problem.cache["coordinates"] = sampled or coordinates(rows, center)
     cached: Coordinates = problem.cache["coordinates"]
     return cached
 

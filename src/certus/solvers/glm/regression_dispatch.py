@@ -22,11 +22,11 @@ MAX_TARGET_MEAN_TO_DEVIATION = 1e3  # beyond which y is centred
 
 
 def target_problems(
-    rows: Rows, loss: Loss, penalty: Penalty, fit_intercept: bool, centre: bool = False
+    rows: Rows, loss: Loss, penalty: Penalty, fit_intercept: bool, center: bool = False
 ) -> list[Problem]:
     """Return a problem for each target; they share one cache of what solvers compute from X.
 
-    ``centre``: centre targets far from 0 where there is an intercept, since F would lose its
+    ``center``: centre targets far from 0 where there is an intercept, since F would lose its
     digits to their mean.
     """
     assert rows.y is not None
@@ -34,7 +34,7 @@ def target_problems(
     problems = []
     for y in np.ascontiguousarray(rows.y.T)[:, :, None]:
         shift = 0.0
-        if centre and fit_intercept and loss.name in ("squared", "huber"):
+        if center and fit_intercept and loss.name in ("squared", "huber"):
             mean = float(np.average(y[:, 0], weights=rows.s))
             shift = mean if abs(mean) > MAX_TARGET_MEAN_TO_DEVIATION * float(y.std()) else 0.0
         y = y - shift if shift else y

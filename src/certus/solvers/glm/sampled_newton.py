@@ -17,7 +17,7 @@ from ...data.rows import Rows
 from ...kernels import compiled_or
 from ...losses import Loss
 from ..first_order.lbfgs import Inverse, Pair, times_inverse
-from ..loop import State, minimise
+from ..loop import State, minimize
 from ..problem import Problem
 from .coordinates import Coordinates
 from .newton import Newton, coordinates_for, duality_gap, gradient_of, inverse, split
@@ -123,9 +123,9 @@ def _solve_sample(
         return None
     several = problem.outputs > 1
     fit = (
-        minimise(second, NewtonCG(), (w, b), 1e-2, 20)
+        minimize(second, NewtonCG(), (w, b), 1e-2, 20)
         if several
-        else (minimise(first, Newton(), (w, b), 1e-3, 20))
+        else (minimize(first, Newton(), (w, b), 1e-3, 20))
     )
     theta = np.vstack(at.to_internal(fit.w, fit.b))
     if not several:  # refine θ by the small sample's Hessian before forming the large one

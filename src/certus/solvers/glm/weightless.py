@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..loop import Fit, Solver, minimise
+from ..loop import Fit, Solver, minimize
 from ..problem import Problem, class_weight_sums
 from ..progress import OnStep, Step
 
@@ -23,7 +23,7 @@ def has_weightless_class(problem: Problem) -> bool:
     return not class_weight_sums(problem).all()
 
 
-def minimise_over_weighted_classes(
+def minimize_over_weighted_classes(
     problem: Problem, solver: Solver, start: Any, tol: float, max_iter: int, on_step: OnStep,
     before: int,
 ) -> Fit:  # fmt: skip
@@ -68,4 +68,4 @@ def minimise_over_weighted_classes(
         int(has_weight.sum()),
     )
     begin = None if start is None else (start[0][:, has_weight], start[1][has_weight])
-    return expand(minimise(reduced, solver, begin, tol, max_iter, on_reduced_step, before))
+    return expand(minimize(reduced, solver, begin, tol, max_iter, on_reduced_step, before))

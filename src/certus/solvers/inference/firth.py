@@ -21,7 +21,7 @@ MAX_CONDITION = 1e10  # of the information: beyond, ten of sixteen digits are lo
 NEWTON_DECREMENT_TOL = 1e-13  # of ℓ*, absolute
 
 
-class PenalisedLikelihood:
+class PenalizedLikelihood:
     """−ℓ* of a likelihood of two classes whose information has the given rank."""
 
     n_classes = 2

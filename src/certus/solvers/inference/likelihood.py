@@ -48,7 +48,7 @@ class Likelihood:
             )
         sums = gram(rows.with_targets(np.zeros_like(rows.y), weight), intercept)
         problem = scaled(sums, intercept)
-        self.centre, self.unscale = problem.mean, problem.unscale
+        self.center, self.unscale = problem.mean, problem.unscale
         # a constant column becomes exactly 0, not the rounding of its mean
         self.shrink = np.where(problem.norm > 0, problem.unscale, 0.0)
         # columns are accurate to ε‖x_j‖ only
@@ -64,7 +64,7 @@ class Likelihood:
         """T, (m, m), with (b, w) = Tθ for one class."""
         T = np.diag(np.concatenate([[self.unit_column] * self.intercept, self.unscale]))
         if self.intercept:
-            T[0, 1:] = -self.centre * self.unscale
+            T[0, 1:] = -self.center * self.unscale
         return T
 
     def theta(self, w: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -72,7 +72,7 @@ class Likelihood:
         if not self.intercept:
             return v.T.ravel()
         wide = np.longdouble  # b and centreᵀw cancel if columns are far from 0
-        middle = (b.astype(wide) + self.centre.astype(wide) @ w.astype(wide)).astype(float)
+        middle = (b.astype(wide) + self.center.astype(wide) @ w.astype(wide)).astype(float)
         return np.vstack([middle / self.unit_column, v]).T.ravel()
 
     def at(self, theta: np.ndarray) -> LikelihoodPoint:
@@ -97,7 +97,7 @@ class Likelihood:
         Phi = np.empty((X.shape[0], self.m))
         Phi[:, : self.intercept] = self.unit_column
         columns = Phi[:, self.intercept :]
-        np.subtract(X, self.centre, out=columns)
+        np.subtract(X, self.center, out=columns)
         columns *= self.shrink
         return Phi
 

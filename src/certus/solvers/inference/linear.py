@@ -133,7 +133,7 @@ class _Design:
     # --- first pass: B ----------------------------------------------------------------------------
 
     def basis(self, alpha: float) -> ColumnBasis:
-        return self._penalised(self.problem.penalty(alpha)) if alpha > 0 else self._plain()
+        return self._penalized(self.problem.penalty(alpha)) if alpha > 0 else self._plain()
 
     def _factor(self, penalty: float | np.ndarray) -> tuple[np.ndarray | None, float]:
         """R⁻¹ of C + penalty = RᵀR, or None if digits would be lost; and the condition number."""
@@ -172,7 +172,7 @@ class _Design:
             )
         return ColumnBasis(V / sigma[retained], None, 0.0, r, estimable, is_intercept_estimable)
 
-    def _penalised(self, penalty: np.ndarray) -> ColumnBasis:
+    def _penalized(self, penalty: np.ndarray) -> ColumnBasis:
         (B, _), p = self._factor(penalty), len(penalty)
         if B is not None:
             N = B.T @ self.C @ B

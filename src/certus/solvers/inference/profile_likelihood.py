@@ -55,7 +55,7 @@ class Profile:
         T = np.kron(np.eye(likelihood.n_classes - 1), likelihood.T)
         self.first, self.T = T @ start, T @ B  # coefficients: first + T θ
         with blas_limiter.for_work(likelihood.rows.shape):
-            self.best = self._maximise(np.zeros(B.shape[1]), None)
+            self.best = self._maximize(np.zeros(B.shape[1]), None)
 
     def deviance(self, j: int, beta: float) -> float:
         """D(β) of the j-th coefficient, ordered by class."""
@@ -94,12 +94,12 @@ class Profile:
         along = start.inverse.times(t)
         left = beta - self.first[j] - t @ start.theta
         theta = start.theta + along * (left / (t @ along))
-        optimum = self._maximise(theta, t)
+        optimum = self._maximize(theta, t)
         along = optimum.inverse.times(t)
         slope = 2 * float(optimum.point.gradient @ along) / float(t @ along)
         return 2 * (optimum.point.loss - self.best.point.loss), slope, optimum
 
-    def _maximise(self, theta: np.ndarray, t: np.ndarray | None) -> _Optimum:
+    def _maximize(self, theta: np.ndarray, t: np.ndarray | None) -> _Optimum:
         """Newton's method from θ; in the plane tᵀθ = const if t is given."""
         point = self._point(theta)
         for _ in range(MAX_ITERATIONS):

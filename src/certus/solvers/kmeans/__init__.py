@@ -2,6 +2,6 @@
 
 from .assigner import nearest_centers
 from .fit import KMeansFit
-from .lloyd import lloyd
+from .lloyd_loop import lloyd
 
 __all__ = ["KMeansFit", "lloyd", "nearest_centers"]

@@ -144,7 +144,7 @@ class Bounds:
         In the first step (``drift`` is None) they start from the centre nearest to the middle of
         their grid cell.
         """
-        from ...kernels.kmeans.walk import cells, neighbours, walk
+        from ...kernels.kmeans.walk import cells, neighbors, walk
 
         assert self.C is not None
         k, C, first = self.k, self.C, drift is None
@@ -154,7 +154,7 @@ class Bounds:
         near, gap = np.zeros((k, m), dtype=np.int32), np.empty((k, m))
         parts = even_slices(k, CENTERS_PER_TASK)
         run_on_threads(
-            lambda i: neighbours(C, self.scale, parts[i].start, parts[i].stop, near, gap),
+            lambda i: neighbors(C, self.scale, parts[i].start, parts[i].stop, near, gap),
             len(parts), self.rows.threads,
         )  # fmt: skip
         drifts = drift, drift[near].max(axis=1)

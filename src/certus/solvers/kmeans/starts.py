@@ -15,7 +15,7 @@ from ...data.rows import Rows
 from .assigner import nearest_centers
 from .bounds import origin_and_scale
 from .candidates import Candidates
-from .lloyd import lloyd
+from .lloyd_loop import lloyd
 from .small import is_small
 
 PARALLEL_ROUNDS = 5  # rounds of k-means‖

@@ -83,18 +83,18 @@ class Curvature(NamedTuple):
 class DenseColumns:
     """X̂ᵀ, (f, n): columns of X as contiguous rows."""
 
-    def __init__(self, X: np.ndarray, s: np.ndarray | None, centre: bool, threads: int):
+    def __init__(self, X: np.ndarray, s: np.ndarray | None, center: bool, threads: int):
         self.threads, self.X = threads, X
         f, n = X.shape
         weight = np.full(n, 1.0 / n) if s is None else s / s.sum()
         size = np.abs(X).max(axis=1, initial=0.0)
         q = power_of_two(size)
         self.q = np.ones(f) if q is None else q
-        self.c = X @ weight if centre else np.zeros(f)
+        self.c = X @ weight if center else np.zeros(f)
         X -= self.c[:, None]
         if q is not None:
             X *= q[:, None]
-        if centre:  # a centred constant column is rounding
+        if center:  # a centred constant column is rounding
             left = np.abs(X).max(axis=1, initial=0.0)
             X[left <= CENTRING_ROUNDING * size * self.q] = 0.0
 
@@ -240,7 +240,7 @@ def _copied(rows: Rows, features: np.ndarray) -> np.ndarray:
 
 
 def gather(
-    rows: Rows, features: np.ndarray, centre: bool, K: int, by_columns: SparseMatrix | None
+    rows: Rows, features: np.ndarray, center: bool, K: int, by_columns: SparseMatrix | None
 ) -> DenseColumns | SparseColumns:
     """Copy the columns of the given features. ``by_columns``: X in CSC, if it is sparse."""
     n, f = rows.shape[0], len(features)
@@ -250,9 +250,9 @@ def gather(
         weight = np.full(n, 1.0 / n) if rows.s is None else rows.s / rows.S
         mean, square = X.T @ weight, X.power(2).T @ weight
         is_near_origin = mean**2 <= MAX_MEAN_TO_SPREAD[K > 1] ** 2 * (square - mean**2)
-        if not centre or is_near_origin.all() or n * f > MAX_DENSE_ELEMENTS:
+        if not center or is_near_origin.all() or n * f > MAX_DENSE_ELEMENTS:
             return SparseColumns(X)
         copy = np.ascontiguousarray(X.toarray().T)
     else:
         copy = _copied(rows, features)
-    return DenseColumns(copy, rows.s, centre, rows.threads)
+    return DenseColumns(copy, rows.s, center, rows.threads)

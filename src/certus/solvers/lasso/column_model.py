@@ -26,7 +26,7 @@ EXTRAPOLATIONS_PER_ROUND = 4  # … of which there are so many between rounds ov
 MAX_CALL_ENTRIES = 1 << 25  # of X in one kernel call, about 50 ms: Ctrl-C is handled in between
 
 
-def minimise_by_columns(
+def minimize_by_columns(
     columns: DenseColumns | SparseColumns,
     pairs: ColumnClassPairs,
     at: Curvature,

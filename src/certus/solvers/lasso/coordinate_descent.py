@@ -30,7 +30,7 @@ from .active_columns import (
     gather,
     gradient_of_columns,
 )
-from .column_model import minimise_by_columns
+from .column_model import minimize_by_columns
 from .coordinate_penalty import CoordinatePenalty
 from .quadratic_model import QuadraticModel
 from .small_newton import SmallNewton, dual_bound
@@ -106,7 +106,7 @@ class CoordinateDescent(ReprAsCalled):
                 else SET_EXCESS_SHARE
             )
             goal = max(share * state.excess, problem.goal / 4)
-            point, g_set = _minimise_on(problem, pairs, solver_state.point, goal)
+            point, g_set = _minimize_on(problem, pairs, solver_state.point, goal)
             g = gradient_of_columns(problem.rows, point.slope)
             g[pairs.features] = g_set  # from centred columns: nothing cancels
             new = _state_at(problem, point, g, solver_state.size, solver_state.bound)
@@ -242,7 +242,7 @@ def _working_set(
 # --- on the working set ---------------------------------------------------------------------------
 
 
-def _minimise_on(
+def _minimize_on(
     problem: Problem, pairs: ColumnClassPairs, point: _Iterate, goal: float
 ) -> tuple[_Iterate, np.ndarray]:
     """Minimise F over the pairs and the intercepts, to the excess ``goal``.
@@ -294,12 +294,12 @@ def _newton_step(
     if m <= MAX_GRAM_COORDINATES and m * m <= MAX_GRAM_TO_ENTRIES * columns.entries:
         H = columns.gram(pairs, at, intercept)
         model = QuadraticModel.of(H, g[pairs.column, pairs.of_class], at.R.sum(axis=1), intercept)
-        u = model.minimise(u0, CoordinatePenalty(l1, l2, problem.code))
+        u = model.minimize(u0, CoordinatePenalty(l1, l2, problem.code))
         beta = model.intercepts(u - u0)
         t = columns.product(pairs.spread(u - u0)) + beta
     else:
         penalty = CoordinatePenalty(l1, l2, problem.code)
-        u, beta, t = minimise_by_columns(columns, pairs, at, u0, penalty, intercept)
+        u, beta, t = minimize_by_columns(columns, pairs, at, u0, penalty, intercept)
     delta = pairs.spread(q * (u - u0))
     W = np.zeros_like(point.w)
     W[pairs.features] = delta

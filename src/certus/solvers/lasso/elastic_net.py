@@ -22,7 +22,7 @@ import numpy as np
 from ...runtime.pool import blas_limiter
 from ..progress import OnStep, Step, ignore
 from .coordinate_penalty import NON_NEGATIVE, CoordinatePenalty
-from .quadratic_model import minimise_model
+from .quadratic_model import minimize_model
 from .squared_columns import Residuals, SquaredLossColumns
 
 FIRST_SET_PER_SQRT_P = 2.0  # the first working set has 2√p columns …
@@ -128,9 +128,9 @@ def _step(
         return at_u.rr / 2 + penalty_A.value(u) - dual_bound(penalty_A, at_u) <= model_goal
 
     if penalty.convex:
-        u = minimise_model(H, g, u0, penalty_A, MODEL_RTOL, done)
+        u = minimize_model(H, g, u0, penalty_A, MODEL_RTOL, done)
     else:
-        u = minimise_model(H, g, u0, penalty_A, NONCONVEX_MODEL_RTOL)
+        u = minimize_model(H, g, u0, penalty_A, NONCONVEX_MODEL_RTOL)
     w = result.w.copy()
     w[A] = q * u
     return result_at(columns, penalty, w, columns.evaluate(w))

@@ -53,10 +53,10 @@ class QuadraticModel(NamedTuple):
             g - H[:m, m:] @ response[:, m], H[:m, :m] - H[:m, m:] @ response[:, :m], response
         )
 
-    def minimise(
+    def minimize(
         self, v0: np.ndarray, penalty: CoordinatePenalty, rtol: float = RTOL
     ) -> np.ndarray:
-        return minimise_model(self.H, self.g, v0, penalty, rtol)
+        return minimize_model(self.H, self.g, v0, penalty, rtol)
 
     def intercepts(self, move: np.ndarray) -> np.ndarray:
         beta: np.ndarray = -self.response[:, :-1] @ move - self.response[:, -1]
@@ -64,11 +64,11 @@ class QuadraticModel(NamedTuple):
 
 
 def never_done(_v: np.ndarray, _slope: np.ndarray) -> bool:
-    """Default stopping rule of ``minimise_model``: none."""
+    """Default stopping rule of ``minimize_model``: none."""
     return False
 
 
-def minimise_model(
+def minimize_model(
     H: np.ndarray,
     g: np.ndarray,
     v0: np.ndarray,

@@ -19,7 +19,7 @@ import numpy as np
 from ..glm.coordinates import Coordinates, coordinates, sampled_coordinates
 from ..glm.newton import NewtonSums, second_order
 from ..linalg.gram import NonFiniteError
-from ..loop import NO_DESCENT_MESSAGE, State, minimise
+from ..loop import NO_DESCENT_MESSAGE, State, minimize
 from ..problem import Problem
 from .coordinate_penalty import NON_NEGATIVE, CoordinatePenalty
 from .quadratic_model import QuadraticModel
@@ -61,7 +61,7 @@ class SmallNewton:
         l1, l2 = problem.l1 * scale, problem.l2 * scale**2
         u0 = u.T.ravel()
         model = QuadraticModel.of(*_by_class(sums), problem.fit_intercept)
-        v = model.minimise(u0, CoordinatePenalty(l1, l2, problem.code), MODEL_RTOL)
+        v = model.minimize(u0, CoordinatePenalty(l1, l2, problem.code), MODEL_RTOL)
         delta, move = (v - u0).reshape(K, p).T, model.intercepts(v - u0)
         penalty = problem.penalty
         new_w, _ = at.to_user(u + delta, beta)
@@ -136,5 +136,5 @@ def _first_guess(problem: Problem, w: np.ndarray, b: np.ndarray) -> tuple[np.nda
     subsample = problem.subsample(count)
     if not subsample.has_every_class():
         return w, b
-    fit = minimise(subsample, SmallNewton(), (w, b), tol=1e-3, max_iter=20)
+    fit = minimize(subsample, SmallNewton(), (w, b), tol=1e-3, max_iter=20)
     return fit.w, fit.b

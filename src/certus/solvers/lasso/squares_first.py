@@ -115,7 +115,7 @@ class ReweightedSquares(ProximalGradient):
             return None
         if sums.q is not None:
             return None
-        w = penalised_squares(sums, problem.penalty, state.w)
+        w = penalized_squares(sums, problem.penalty, state.w)
         b = sums.mean_y - sums.mean @ w if problem.fit_intercept else np.zeros(1)
         at = state.solver_state.at
         now = evaluate_loss(problem, at, *at.to_internal(w, b))
@@ -141,7 +141,7 @@ def _scores(X: Block, _y: np.ndarray, _s: object, w: np.ndarray, b: np.ndarray) 
     return X @ w + b
 
 
-def penalised_squares(sums: Gram, penalty: Penalty, w: np.ndarray) -> np.ndarray:
+def penalized_squares(sums: Gram, penalty: Penalty, w: np.ndarray) -> np.ndarray:
     """argmin ½wᵀGw − wᵀc + pen(w), started at w, by ADMM (Boyd et al. 2011):
 
         w = (G + ρI)⁻¹(c + ρ(z − u)),   z = prox_{pen/ρ}(w + u),   u ← u + w − z

@@ -22,7 +22,7 @@ import numpy as np
 
 from ...data.rows import Rows
 from ..glm.linear_problem import Solution
-from ..linalg.sparse_sums import ColumnSums, centred_column_sums, normal_product
+from ..linalg.sparse_sums import ColumnSums, centered_column_sums, normal_product
 from ..progress import OnStep, Step, ignore
 
 MAX_TOL = 1e-6  # √(relative excess): a larger tol is reduced to it
@@ -68,7 +68,7 @@ class _System:
     def __init__(self, rows: Rows, fit_intercept: bool, alpha: np.ndarray, tol: float):
         assert rows.y is not None
         self.rows, self.alpha, self.tol, self.restarts = rows, alpha, tol, 0
-        self.sums: ColumnSums = centred_column_sums(rows, fit_intercept)
+        self.sums: ColumnSums = centered_column_sums(rows, fit_intercept)
         self.fit_intercept = fit_intercept
         n, p = rows.shape
         diagonal = self.sums.square[:, None] + alpha  # (p, k)

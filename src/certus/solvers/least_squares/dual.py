@@ -18,7 +18,7 @@ from ...data.rows import Rows
 from ..glm.linear_problem import Solution
 from ..linalg.cholesky import MIN_REFINED_CONDITION, cholesky_solve, factor
 from ..linalg.gram import NonFiniteError
-from .sparse_dual import SparseCentredRows
+from .sparse_dual import SparseCenteredRows
 
 MAX_DUAL_CONDITION = 1e13  # condition number of K + αI beyond which refinement may not converge
 
@@ -28,8 +28,8 @@ def solve_dual(rows: Rows, fit_intercept: bool, alpha: np.ndarray) -> Solution |
 
     Returns None if α is too small relative to K for a factor of K + αI.
     """
-    centred: Any = (SparseCentredRows if rows.sparse else CentredRows)(rows, fit_intercept)
-    K, y = centred.kernel(), centred.y
+    centered: Any = (SparseCenteredRows if rows.sparse else CenteredRows)(rows, fit_intercept)
+    K, y = centered.kernel(), centered.y
     w = np.empty((rows.shape[1], y.shape[1]))
     for value in np.unique(alpha):
         columns = alpha == value
@@ -39,14 +39,14 @@ def solve_dual(rows: Rows, fit_intercept: bool, alpha: np.ndarray) -> Solution |
         if condition > MAX_DUAL_CONDITION:
             return None
         a = cholesky_solve(R, y[:, columns])
-        w[:, columns] = centred.transposed_times(a)
+        w[:, columns] = centered.transposed_times(a)
         for _ in range(2 if condition > MIN_REFINED_CONDITION else 0):
-            a = a + cholesky_solve(R, y[:, columns] - centred.times(w[:, columns]) - value * a)
-            w[:, columns] = centred.transposed_times(a)
-    return Solution(w, centred.mean_y - centred.mean @ w, "dual")
+            a = a + cholesky_solve(R, y[:, columns] - centered.times(w[:, columns]) - value * a)
+            w[:, columns] = centered.transposed_times(a)
+    return Solution(w, centered.mean_y - centered.mean @ w, "dual")
 
 
-class CentredRows:
+class CenteredRows:
     """Z = √s∘(X − x̄) of few rows and many columns, never stored: blocks of columns are centred in
     cache."""
 
@@ -96,16 +96,16 @@ class CentredRows:
     def transposed_times(self, a: np.ndarray) -> np.ndarray:
         """Zᵀa."""
         out = np.empty((len(self.mean), a.shape[1]))
-        return self._transposed().map(_centred_block, out, self.root, a, block_rows=self.width)
+        return self._transposed().map(_centered_block, out, self.root, a, block_rows=self.width)
 
     def array(self) -> np.ndarray:
-        Z: np.ndarray = _centred(
+        Z: np.ndarray = _centered(
             self.X.T, np.column_stack([self.offset, self.remainder]), self.root
         ).T
         return Z
 
 
-def _centred(Xt: np.ndarray, offsets: np.ndarray, root: np.ndarray) -> Any:
+def _centered(Xt: np.ndarray, offsets: np.ndarray, root: np.ndarray) -> Any:
     Zt = np.subtract(Xt, offsets[:, :1], dtype=float)
     Zt -= offsets[:, 1:2]
     return np.multiply(Zt, root, out=Zt)
@@ -117,17 +117,17 @@ def _kernel_block(
     if share is not None:  # a view: the mean is written for later passes
         near = np.subtract(Xt, of_each[:, :1], dtype=float)
         of_each[:, 1] = np.dot(near, share)
-    Zt = _centred(Xt, of_each, root)
+    Zt = _centered(Xt, of_each, root)
     return (np.dot(Zt.T, Zt),)
 
 
 def _times_block(
     Xt: np.ndarray, of_each: np.ndarray, _s: np.ndarray, root: np.ndarray
 ) -> tuple[Any]:
-    return (np.dot(_centred(Xt, of_each, root).T, of_each[:, 2:]),)
+    return (np.dot(_centered(Xt, of_each, root).T, of_each[:, 2:]),)
 
 
-def _centred_block(
+def _centered_block(
     Xt: np.ndarray, of_each: np.ndarray, _s: np.ndarray, root: np.ndarray, a: np.ndarray
 ) -> Any:
-    return np.dot(_centred(Xt, of_each, root), a)
+    return np.dot(_centered(Xt, of_each, root), a)

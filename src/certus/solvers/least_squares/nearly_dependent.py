@@ -83,7 +83,7 @@ def _sharpened(
     N, V, s = Vt[doubtful].T, Vt[~doubtful].T, sigma[~doubtful]
     with np.errstate(over="ignore", invalid="ignore"):
         D = problem.unscale[:, None] * N
-        constant = -(problem.mean @ D) if problem.centred else np.zeros(D.shape[1])
+        constant = -(problem.mean @ D) if problem.centered else np.zeros(D.shape[1])
         (h,) = rows.reduce(_transposed_times_effect, np.vstack([D, constant]), problem.mean)
         h = problem.unscale[:, None] * h
         sharpened: np.ndarray = N - V @ ((V.T @ h) / s[:, None] ** 2)
@@ -133,7 +133,7 @@ def _negligible(rows: Rows, problem: Scaled, D: np.ndarray) -> np.ndarray:
     """Mask of the directions that the rule leaves out, with the constant's coefficient that
     minimises ‖Xd‖."""
     constant = np.zeros(D.shape[1])
-    if problem.centred:
+    if problem.centered:
         constant = -(problem.mean @ D)
         D_all = np.vstack([D, constant])
         (mean,) = rows.reduce(_mean_block, D_all)
@@ -171,7 +171,7 @@ def solve_accurately(
     w: np.ndarray, b: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """(w, b) in the user's units, from an initial guess and the SVD of the columns in ``keep``."""
-    p, start = len(w), int(problem.centred)
+    p, start = len(w), int(problem.centered)
     D = np.zeros((p + 1, len(keep)))
     D[keep] = Vt.T / sigma * problem.unscale[keep, None]
     if start:
@@ -235,4 +235,4 @@ def least_norm_of(out: LeftOutDirections, problem: Scaled, w: np.ndarray, b: np.
     if len(out.columns) == 0:
         return w, b
     t = np.linalg.lstsq(out.D, w, rcond=None)[0]
-    return w - out.D @ t, b + (problem.mean @ (out.D @ t) if problem.centred else 0.0)
+    return w - out.D @ t, b + (problem.mean @ (out.D @ t) if problem.centered else 0.0)

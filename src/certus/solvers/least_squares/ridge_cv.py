@@ -15,7 +15,7 @@ import numpy as np
 from ...data.rows import Rows
 from ..glm.linear_problem import scaled
 from ..linalg.gram import gram
-from .dual import CentredRows
+from .dual import CenteredRows
 from .least_squares import qr_of_rows
 
 
@@ -108,8 +108,8 @@ def _squares(X: np.ndarray, y: np.ndarray, s: np.ndarray, *args: Any) -> tuple[A
 def _few_rows(
     rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool
 ) -> LeaveOneOutPath:
-    centred = CentredRows(rows, fit_intercept)
-    K, basis = centred.kernel(), None
+    centered = CenteredRows(rows, fit_intercept)
+    K, basis = centered.kernel(), None
     if fit_intercept:
         # I − H = M − uuᵀ, M = α(K + αI)⁻¹, u = √(s/S), Mu = u: M on the complement of u
         s = np.ones(len(K)) if rows.s is None else rows.s
@@ -117,14 +117,14 @@ def _few_rows(
         K = basis.T @ K @ basis
     lam, U = np.linalg.eigh(K)
     if len(lam) and _square_loses_digits(lam, lam[0], alphas):
-        Z = centred.array() if basis is None else basis.T @ centred.array()
+        Z = centered.array() if basis is None else basis.T @ centered.array()
         U, sigma, _ = np.linalg.svd(Z, full_matrices=False)
         lam = sigma**2
     U = U if basis is None else basis @ U
     remaining = alphas / (np.maximum(lam, 0.0)[:, None] + alphas)  # (n or n − 1, A)
     diagonal = (U * U) @ remaining
-    Uy = U.T @ centred.y
-    errors = np.empty((*centred.y.shape, len(alphas)))
+    Uy = U.T @ centered.y
+    errors = np.empty((*centered.y.shape, len(alphas)))
     for t, e in enumerate(_by_target(errors)):
         np.divide(U @ (remaining * Uy[:, [t]]), diagonal, out=e)
     return LeaveOneOutPath(

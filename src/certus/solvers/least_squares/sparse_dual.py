@@ -14,8 +14,8 @@ from ...runtime.pool import give_up_if_stopped
 BLOCK_ROWS = 256  # of XXᵀ at a time, so that SciPy's sparse product stays small
 
 
-class SparseCentredRows:
-    """Z of few sparse rows, never stored; same interface as ``CentredRows``."""
+class SparseCenteredRows:
+    """Z of few sparse rows, never stored; same interface as ``CenteredRows``."""
 
     def __init__(self, rows: Rows, fit_intercept: bool):
         X, y, s = rows.block(0, rows.shape[0])

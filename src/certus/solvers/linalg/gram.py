@@ -83,8 +83,8 @@ def gram(rows: Rows, fit_intercept: bool) -> Gram:
         S = float(sums.S)
         offset = sums.sx / S
         square = np.diagonal(sums.G)
-        centred_square = square - S * offset**2
-        is_far = (S * offset**2 > MAX_CANCELLATION * centred_square) & (
+        centered_square = square - S * offset**2
+        is_far = (S * offset**2 > MAX_CANCELLATION * centered_square) & (
             np.abs(offset) > 1e-12 * np.abs(c)
         )
         if fit_intercept and is_far.any():
@@ -122,8 +122,8 @@ def _largest(X: np.ndarray, y: np.ndarray, s: np.ndarray) -> tuple[Any]:
     return (np.abs(X).max(axis=0).astype(float),)
 
 
-def _maximum(centred_square: tuple[Any], right: tuple[Any]) -> tuple[Any]:
-    return (np.maximum(centred_square[0], right[0]),)
+def _maximum(centered_square: tuple[Any], right: tuple[Any]) -> tuple[Any]:
+    return (np.maximum(centered_square[0], right[0]),)
 
 
 def gram_block_rows(rows: Rows) -> int:

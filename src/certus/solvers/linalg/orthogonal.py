@@ -31,7 +31,7 @@ DOUBTFUL_FACTOR = 1e4  # roundings below which singular vectors are inaccurate �
 DOUBTFUL_SINGULAR_SHARE = 1e-9  # … also below this share of the largest singular value
 NEARLY_LEFT_OUT_ROUNDINGS = 16.0  # up to which a combination with others may be left out
 MAX_CHECKED_DIRECTIONS = 16  # if more are clearly rounding, they are dropped without a check
-CANCELLING_SINGULAR_SHARE = 1e-4  # singular values below which products with X need more digits
+CANCELING_SINGULAR_SHARE = 1e-4  # singular values below which products with X need more digits
 MAX_CONDITION = 100.0  # of Z; Newton's sums square it
 MAX_IMPROVEMENTS = 4  # passes that improve Z; one or two are usual
 MAX_STORED_ELEMENTS = 1 << 24  # of Z; above, blocks are computed when they are read
@@ -43,7 +43,7 @@ class Orthogonal(NamedTuple):
 
     exponent: np.ndarray  # (p,): e
     T: np.ndarray  # (p + intercept, r), of the columns x̂
-    cancelling: np.ndarray  # (r,) of bool: columns of X̂T in which digits cancel
+    canceling: np.ndarray  # (r,) of bool: columns of X̂T in which digits cancel
     left_out: np.ndarray  # (p, l): directions of w that are rounding only, in the user's units
     mean: np.ndarray  # (r,): of Z over the rows of positive weight
     norm: np.ndarray  # (p,): of the centred columns x̂; 0 if constant
@@ -57,7 +57,7 @@ class Orthogonal(NamedTuple):
 
     def of(self, X: np.ndarray) -> np.ndarray:
         """Z of a block of rows."""
-        return _combined(X, self.exponent, self.T, self.cancelling)
+        return _combined(X, self.exponent, self.T, self.canceling)
 
     def rows(self, rows: Rows) -> Rows:
         """Rows of Z with the same targets and weights."""
@@ -86,7 +86,7 @@ class Orthogonal(NamedTuple):
     def mean_score(self, rows: Rows, w: np.ndarray) -> float:
         """Mean of xᵀw over the rows of positive weight, with extra digits where they cancel."""
         scaled = np.ldexp(w, self.exponent)[:, None]
-        total, count = rows.reduce(_sum_of_scores, self.exponent, scaled, self.cancelling.any())
+        total, count = rows.reduce(_sum_of_scores, self.exponent, scaled, self.canceling.any())
         return float(total / count)
 
     def to_user(self, eta: np.ndarray) -> np.ndarray:
@@ -133,16 +133,16 @@ def orthogonal(rows: Rows, fit_intercept: bool, alpha: float = 0.0) -> Orthogona
     T = scale[:, None] * V
     top = np.abs(T).max(axis=0, initial=0.0)
     T = columns.with_constant(T / np.where(top > 0, top, 1.0))
-    cancelling = sigma < CANCELLING_SINGULAR_SHARE * sigma.max(initial=0.0)
+    canceling = sigma < CANCELING_SINGULAR_SHARE * sigma.max(initial=0.0)
     out, mean = T[:, :0], np.zeros(0)
     if T.shape[1] and not alpha:
-        T, cancelling, out = _split(columns, T, sigma, cancelling)
+        T, canceling, out = _split(columns, T, sigma, canceling)
     if T.shape[1]:
-        T, cancelling, mean = _improved(columns, T, cancelling, alpha)
+        T, canceling, mean = _improved(columns, T, canceling, alpha)
     out = np.ldexp(out[: len(columns.exponent)], -columns.exponent[:, None])
     repeated = None if alpha else _aliases(columns, T.shape[1], out)
     e, norm = columns.exponent, columns.norm
-    return Orthogonal(e, T, cancelling, out, mean, norm, fit_intercept, repeated)
+    return Orthogonal(e, T, canceling, out, mean, norm, fit_intercept, repeated)
 
 
 def _aliases(columns: "_ScaledColumns", rank: int, out: np.ndarray) -> Aliases | None:
@@ -161,7 +161,7 @@ class _ScaledColumns(NamedTuple):
     rows: Rows
     counted: np.ndarray | None  # (n,) of bool: rows of positive weight; None: all
     exponent: np.ndarray
-    centre: np.ndarray  # (p,), of x̂; 0 without an intercept
+    center: np.ndarray  # (p,), of x̂; 0 without an intercept
     intercept: bool
     norm: np.ndarray  # (p,): ‖x̂ − centre‖; 0 for a constant column
     triangle: np.ndarray  # RᵀR = Σ (x̂ − centre)(x̂ − centre)ᵀ, or the centred rows themselves
@@ -179,19 +179,19 @@ class _ScaledColumns(NamedTuple):
             raise NonFiniteError
         exponent = np.frexp(np.maximum(np.abs(low), np.abs(high)))[1].astype(int)
         first = np.ldexp(low, -exponent)
-        centre = np.zeros(rows.shape[1])
+        center = np.zeros(rows.shape[1])
         if intercept:
             N, total = rows.reduce(_sum_about, exponent, first)
-            centre = np.where(low == high, first, first + total / N)
+            center = np.where(low == high, first, first + total / N)
         (n, p), all_rows = rows.shape, rows.shape[0] <= rows.shape[1]
         (R,) = rows.reduce(
-            _triangle, exponent, centre, all_rows, square=True,
+            _triangle, exponent, center, all_rows, square=True,
             combine=_stacked if all_rows else _stacked_triangle,
             block_rows=n if all_rows else max(2 * p, rows.block_rows()),
         )  # fmt: skip
         norm = np.sqrt(np.einsum("ij,ij->j", R, R))
         rank = min(p, (n if counted is None else int(counted.sum())) - intercept)
-        return cls(rows, counted, exponent, centre, intercept, norm, R, max(rank, 0))
+        return cls(rows, counted, exponent, center, intercept, norm, R, max(rank, 0))
 
     def singular_vectors(self, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(V, σ) of the centred, scaled columns, at most ``rank`` of them."""
@@ -204,12 +204,12 @@ class _ScaledColumns(NamedTuple):
         return V, sigma[:used]
 
     def with_constant(self, T: np.ndarray) -> np.ndarray:
-        return np.vstack([T, -self.centre @ T]) if self.intercept else T
+        return np.vstack([T, -self.center @ T]) if self.intercept else T
 
-    def sums(self, T: np.ndarray, cancelling: np.ndarray) -> "_DirectionSums":
+    def sums(self, T: np.ndarray, canceling: np.ndarray) -> "_DirectionSums":
         (n, _), r = self.rows.shape, T.shape[1]
         sums = self.rows.reduce(
-            _direction_sums, self.exponent, T, cancelling, combine=_add_direction_sums, square=True,
+            _direction_sums, self.exponent, T, canceling, combine=_add_direction_sums, square=True,
             block_rows=max(2 * r, self.rows.block_rows()) if n > r else n,
         )  # fmt: skip
         return _DirectionSums(*sums)
@@ -224,7 +224,7 @@ class _DirectionSums(NamedTuple):
 
 
 def _split(
-    columns: _ScaledColumns, T: np.ndarray, sigma: np.ndarray, cancelling: np.ndarray
+    columns: _ScaledColumns, T: np.ndarray, sigma: np.ndarray, canceling: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return T, which of its columns cancel, and the directions left out. Directions whose singular
     values may be rounding are recomputed from the data, as residuals of the reliable ones."""
@@ -235,9 +235,9 @@ def _split(
     doubtful |= norm <= DOUBTFUL_FACTOR * EPS * size
     doubtful |= norm <= DOUBTFUL_FACTOR * eps * size / 1e3
     if not doubtful.any():
-        return T, cancelling, T[:, :0]
+        return T, canceling, T[:, :0]
     reliable, doubtful_T = T[:, ~doubtful], T[:, doubtful]
-    both = np.concatenate([cancelling[~doubtful], np.ones(doubtful_T.shape[1], bool)])
+    both = np.concatenate([canceling[~doubtful], np.ones(doubtful_T.shape[1], bool)])
     for rotate in (False, True, False):
         doubtful_T, left = _residual_directions(columns, reliable, doubtful_T, both)
         if rotate:
@@ -246,8 +246,8 @@ def _split(
     norm, size = np.linalg.norm(sums.triangle, axis=0), np.sqrt(sums.size)
     nearly_out = norm <= NEARLY_LEFT_OUT_ROUNDINGS * eps * size
     eliminated = _echelon(columns, doubtful_T[:, nearly_out])
-    cancelling = both[: reliable.shape[1] + nearly_out.sum()]
-    eliminated, _ = _residual_directions(columns, reliable, eliminated, cancelling)
+    canceling = both[: reliable.shape[1] + nearly_out.sum()]
+    eliminated, _ = _residual_directions(columns, reliable, eliminated, canceling)
     sums = columns.sums(eliminated, np.ones(eliminated.shape[1], bool))
     out = np.linalg.norm(sums.triangle, axis=0) <= LEFT_OUT_ROUNDINGS * eps * np.sqrt(sums.size)
     T = np.hstack([reliable, doubtful_T[:, ~nearly_out], eliminated[:, ~out]])
@@ -257,7 +257,7 @@ def _split(
 def _echelon(columns: _ScaledColumns, N: np.ndarray) -> np.ndarray:
     """Basis of the span of N in which each direction has a column of its own, its largest. Else two
     that a large column dominates may both look like rounding although their difference does not."""
-    size = np.maximum(np.abs(columns.centre), columns.norm)
+    size = np.maximum(np.abs(columns.center), columns.norm)
     W, N = N[: len(size)] * size[:, None], N.copy()
     for t in range(N.shape[1]):
         free = np.abs(W[:, t:])
@@ -272,28 +272,28 @@ def _echelon(columns: _ScaledColumns, N: np.ndarray) -> np.ndarray:
 
 
 def _residual_directions(
-    columns: _ScaledColumns, reliable: np.ndarray, doubtful_T: np.ndarray, cancelling: np.ndarray
+    columns: _ScaledColumns, reliable: np.ndarray, doubtful_T: np.ndarray, canceling: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Doubtful directions minus their projections on the reliable ones and the constant, and their
     triangle over the rows."""
     if columns.intercept:
         reliable = np.hstack([np.eye(len(reliable))[:, -1:], reliable])
-        cancelling = np.append(False, cancelling)
+        canceling = np.append(False, canceling)
     k = reliable.shape[1]
-    R = columns.sums(np.hstack([reliable, doubtful_T]), cancelling).triangle
+    R = columns.sums(np.hstack([reliable, doubtful_T]), canceling).triangle
     unit = np.linalg.norm(R[:, :k], axis=0)
     B = np.linalg.lstsq(R[:, :k] / unit, R[:, k:], rcond=None)[0] / unit[:, None]
     return doubtful_T - reliable @ B, R[:, k:] - R[:, :k] @ B
 
 
 def _improved(
-    columns: _ScaledColumns, T: np.ndarray, cancelling: np.ndarray, alpha: float
+    columns: _ScaledColumns, T: np.ndarray, canceling: np.ndarray, alpha: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return T for which the columns of Z (with a penalty: of Z stacked on √α T) have norm 1 and
     are nearly orthogonal; which columns cancel; and the means of Z."""
     p = len(columns.exponent)
     for passes in range(MAX_IMPROVEMENTS):
-        sums = columns.sums(T, cancelling)
+        sums = columns.sums(T, canceling)
         R = sums.weighted
         if alpha:
             R = np.vstack([R, np.sqrt(alpha) * np.ldexp(T[:p], -columns.exponent[:, None])])
@@ -306,8 +306,8 @@ def _improved(
             break
         T = (T @ Vt.T) / sigma
         size = np.sqrt(columns.sums(T, np.zeros(len(sigma), bool)).size)
-        cancelling = size > 1 / CANCELLING_SINGULAR_SHARE
-    return T, cancelling, mean
+        canceling = size > 1 / CANCELING_SINGULAR_SHARE
+    return T, canceling, mean
 
 
 # --- passes over the rows -------------------------------------------------------------------------
@@ -337,9 +337,9 @@ def _sum_about(
 
 
 def _triangle(
-    X: np.ndarray, _: object, s: Weights, exponent: np.ndarray, centre: np.ndarray, all_rows: bool
+    X: np.ndarray, _: object, s: Weights, exponent: np.ndarray, center: np.ndarray, all_rows: bool
 ) -> tuple[Any]:
-    A = _scaled(X, s, exponent) - centre
+    A = _scaled(X, s, exponent) - center
     return (A if all_rows else np.linalg.qr(A, mode="r"),)
 
 
@@ -352,38 +352,38 @@ def _stacked_triangle(a: tuple[Any], b: tuple[Any]) -> tuple[Any]:
 
 
 def _sum_of_scores(
-    X: np.ndarray, _: object, s: Weights, exponent: np.ndarray, w: np.ndarray, cancelling: bool
+    X: np.ndarray, _: object, s: Weights, exponent: np.ndarray, w: np.ndarray, canceling: bool
 ) -> tuple[Any, Any]:
     A = _scaled(X, s, exponent)
-    z = product(A, w) if cancelling else np.dot(A, w)
+    z = product(A, w) if canceling else np.dot(A, w)
     return z.sum(), len(z)
 
 
 def _combined(
-    X: np.ndarray, exponent: np.ndarray, T: np.ndarray, cancelling: np.ndarray
+    X: np.ndarray, exponent: np.ndarray, T: np.ndarray, canceling: np.ndarray
 ) -> np.ndarray:
     """X̃T of a block, with extra digits where they cancel."""
     A = np.ldexp(np.asarray(X, dtype=float), -exponent)
     p = A.shape[1]
     if len(T) > p:
         A = np.hstack([A, np.ones((len(A), 1))])
-    if cancelling.all():
+    if canceling.all():
         return product(A, T)
     Z = np.dot(A[:, :p], T[:p])
     if len(T) > p:
         Z += T[p]
-    if cancelling.any():
-        Z[:, cancelling] = product(A, T[:, cancelling])
+    if canceling.any():
+        Z[:, canceling] = product(A, T[:, canceling])
     return Z
 
 
 def _direction_sums(
     X: np.ndarray, _: object, s: Weights, exponent: np.ndarray, T: np.ndarray,
-    cancelling: np.ndarray,
+    canceling: np.ndarray,
 ) -> tuple[Any, ...]:  # fmt: skip
     counted = slice(None) if s is None else s > 0
     X, weight = X[counted], None if s is None else s[counted]
-    Z = _combined(X, exponent, T, cancelling)
+    Z = _combined(X, exponent, T, canceling)
     A = np.abs(np.ldexp(np.asarray(X, dtype=float), -exponent))
     size = np.dot(A, np.abs(T[: A.shape[1]])) + np.abs(T[A.shape[1] :]).sum(axis=0)
     R = np.linalg.qr(Z, mode="r")

@@ -36,7 +36,7 @@ class ColumnSums(NamedTuple):
     yy: np.ndarray  # (k,)
 
 
-def centred_column_sums(rows: Rows, fit_intercept: bool) -> ColumnSums:
+def centered_column_sums(rows: Rows, fit_intercept: bool) -> ColumnSums:
     """Compute the sums in one pass over the entries, O(entries·k) operations."""
     y, s = rows.y, rows.s
     assert y is not None
@@ -52,8 +52,8 @@ def centred_column_sums(rows: Rows, fit_intercept: bool) -> ColumnSums:
         mean = sx / S if fit_intercept else np.zeros(len(sx))
         square = sxx - S * mean**2
     noise = (64 * np.finfo(float).eps) ** 2 * sxx + 8 * np.finfo(float).eps * S * mean**2
-    centred = y - mean_y
-    weighted = centred if s is None else s[:, None] * centred
+    centered = y - mean_y
+    weighted = centered if s is None else s[:, None] * centered
     return ColumnSums(
         S=S,
         mean=mean,
@@ -61,7 +61,7 @@ def centred_column_sums(rows: Rows, fit_intercept: bool) -> ColumnSums:
         square=np.where(square > noise, square, 0.0),
         size=np.sqrt(sxx),
         Xy=Xy - np.multiply.outer(mean, weighted.sum(axis=0)),
-        yy=np.einsum("ij,ij->j", weighted, centred),
+        yy=np.einsum("ij,ij->j", weighted, centered),
     )
 
 
@@ -84,7 +84,7 @@ def sparse_gram(rows: Rows, fit_intercept: bool) -> Gram | None:
     """
     if rows.X.density > MAX_SPARSE_DENSITY:
         return None
-    sums = centred_column_sums(rows, fit_intercept)
+    sums = centered_column_sums(rows, fit_intercept)
     if np.any(sums.S * sums.mean**2 > MAX_CANCELLATION * sums.square):
         return None
     # few blocks, since each has its own p×p sums

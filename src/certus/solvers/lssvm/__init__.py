@@ -2,7 +2,7 @@
 
 from .dual import solve
 from .fit import LSSVMFit
-from .grid import GridPoint, grid
+from .grid_search import GridPoint, grid
 from .kernel import Kernel
 from .primal import solve_primal
 from .tiles import predict

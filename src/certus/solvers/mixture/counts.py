@@ -48,7 +48,7 @@ class Bernoulli:
         """Log base measure h(x) of each row."""
         return np.zeros(len(X))
 
-    def maximiser(self, N: np.ndarray, T: np.ndarray) -> np.ndarray:
+    def maximizer(self, N: np.ndarray, T: np.ndarray) -> np.ndarray:
         return np.clip(T / N[:, None], 0.0, 1.0)
 
     def shifted(self, theta: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -70,7 +70,7 @@ class Poisson(Bernoulli):
     def base(self, X: np.ndarray) -> np.ndarray:
         return np.asarray(-gammaln(X + 1.0).sum(axis=1))
 
-    def maximiser(self, N: np.ndarray, T: np.ndarray) -> np.ndarray:
+    def maximizer(self, N: np.ndarray, T: np.ndarray) -> np.ndarray:
         return T / N[:, None]
 
     def shifted(self, theta: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -86,7 +86,7 @@ class Multinomial(Poisson):
     def base(self, X: np.ndarray) -> np.ndarray:
         return np.asarray(super().base(X) + gammaln(X.sum(axis=1) + 1.0))
 
-    def maximiser(self, N: np.ndarray, T: np.ndarray) -> np.ndarray:
+    def maximizer(self, N: np.ndarray, T: np.ndarray) -> np.ndarray:
         total = T.sum(axis=1, keepdims=True)
         even = np.full_like(T, 1 / T.shape[1])
         return np.where(total > 0, T / np.where(total > 0, total, 1.0), even)
@@ -158,12 +158,12 @@ class CountFamily:
         block = max(128, BLOCK_ELEMENTS // self.rows.shape[1])
         return self.rows.reduce(block_sums, beside=beside, block_rows=block, times=8)
 
-    def maximise(
+    def maximize(
         self, sums: CountStatistics, theta: CountParameters | None, prior: float | None = None
     ) -> CountParameters:
         a = self.prior if prior is None else prior
         N, T = sums.N + a, sums.T + a * self.mean
-        values = self.kind.maximiser(np.where(N > 0, N, 1.0), T)
+        values = self.kind.maximizer(np.where(N > 0, N, 1.0), T)
         if theta is not None:  # a component without rows keeps its parameters
             values = np.where(N[:, None] > 0, values, theta.values)
         return CountParameters(sums.N / sums.N.sum(), values)

@@ -61,7 +61,7 @@ class CovarianceShape(Protocol):
         """Scatter about the components' means."""
         ...
 
-    def maximise(
+    def maximize(
         self,
         N: np.ndarray,
         S: np.ndarray,
@@ -122,7 +122,7 @@ class Full:
         shift = A / _nonzero_root(N)[:, None]
         return S - shift[:, :, None] * shift[:, None, :]
 
-    def maximise(
+    def maximize(
         self,
         N: np.ndarray,
         S: np.ndarray,
@@ -185,7 +185,7 @@ class Tied(Full):
         shift = A / _nonzero_root(N)[:, None]
         return S - np.dot(shift.T, shift)
 
-    def maximise(
+    def maximize(
         self,
         N: np.ndarray,
         S: np.ndarray,
@@ -242,7 +242,7 @@ class Diagonal:
     def within(self, N: np.ndarray, A: np.ndarray, S: np.ndarray) -> np.ndarray:
         return np.maximum(S - A * A / _nonzero(N)[:, None], 0.0)
 
-    def maximise(
+    def maximize(
         self,
         N: np.ndarray,
         S: np.ndarray,
@@ -292,14 +292,14 @@ class Spherical(Diagonal):
 
     name = "spherical"
 
-    def maximise(
+    def maximize(
         self,
         N: np.ndarray,
         S: np.ndarray,
         regularization: Regularization,
         before: np.ndarray | float,
     ) -> np.ndarray:
-        cov = super().maximise(N, S, regularization, before)
+        cov = super().maximize(N, S, regularization, before)
         return np.repeat(cov.mean(axis=1, keepdims=True), cov.shape[1], axis=1)
 
     def n_parameters(self, k: int, p: int) -> int:

@@ -58,7 +58,7 @@ class Family(Protocol):
 
     def evaluate(self, theta: np.ndarray, beta: float = 1.0) -> EMEvaluation: ...
 
-    def maximise(self, statistics: np.ndarray, theta: Any) -> Any: ...
+    def maximize(self, statistics: np.ndarray, theta: Any) -> Any: ...
 
     def log_prior(self, theta: np.ndarray) -> float: ...
 
@@ -106,7 +106,7 @@ def em(
         if stop or converged or n_iter >= max_iter or not np.isfinite(F):
             break
         try:
-            theta = family.maximise(evaluation.statistics, theta)
+            theta = family.maximize(evaluation.statistics, theta)
         except Collapsed as error:
             collapsed = error.component
             break

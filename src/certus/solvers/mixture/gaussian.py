@@ -125,10 +125,10 @@ class GaussianFamily:
         block = max(self.min_block_rows, BLOCK_ELEMENTS // (2 * len(self.coordinates.kept) + k))
         return self.rows.reduce(block_sums, beside=beside, block_rows=block, times=16)
 
-    def maximise(self, statistics: Statistics, theta: Gaussians | None) -> Gaussians:
+    def maximize(self, statistics: Statistics, theta: Gaussians | None) -> Gaussians:
         mu, S = self.about_means(statistics, theta)
         before = 1.0 if theta is None else theta.cov
-        cov = self.shape.maximise(statistics.N, S, self.regularization, before)
+        cov = self.shape.maximize(statistics.N, S, self.regularization, before)
         return self.theta(statistics.N / statistics.N.sum(), mu, cov)
 
     def about_means(self, statistics: Statistics, theta: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -4,7 +4,7 @@ from .ascent import yang
 from .fit import NCFSFit
 from .float32 import lbfgs_float32, with_X
 from .gains import ClassGains, PairLoss, ValueGains
-from .lbfgs import lbfgs
+from .lbfgs_solver import lbfgs
 from .path import alpha_grid, ascending_path, descending_path, largest_alpha, two_way_path
 from .problem import COLUMNS_PER_EXPONENTIAL, NCFSEvaluation, NCFSProblem
 from .references import reference_sums

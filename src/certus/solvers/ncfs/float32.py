@@ -12,7 +12,7 @@ import numpy as np
 
 from ..progress import OnStep, Step, ignore
 from .fit import NCFSFit
-from .lbfgs import lbfgs
+from .lbfgs_solver import lbfgs
 from .problem import NCFSProblem
 
 FLOAT32_TOL = 1e-3  # tol of the fit in float32

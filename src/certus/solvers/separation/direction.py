@@ -184,15 +184,15 @@ class _ScaledRows:
     """
 
     def __init__(
-        self, rows: Rows, n_classes: int, fit_intercept: bool, centre: np.ndarray, scale: np.ndarray
+        self, rows: Rows, n_classes: int, fit_intercept: bool, center: np.ndarray, scale: np.ndarray
     ):
         assert rows.y is not None
         self.rows, self.n_classes, self.fit_intercept = rows, n_classes, fit_intercept
-        self.centre, self.scale = centre, scale
+        self.center, self.scale = center, scale
         self.y = rows.y[:, 0].astype(np.intp)
         self.counted = np.ones(len(self.y), dtype=bool) if rows.s is None else rows.s > 0
         self.present = np.flatnonzero(self.counted)
-        self.width = len(centre) + fit_intercept
+        self.width = len(center) + fit_intercept
         self.unknowns = self.width * (n_classes - 1)
         self.n_initial = max(64, 2 * self.unknowns)
 
@@ -200,11 +200,11 @@ class _ScaledRows:
     def of(cls, rows: Rows, n_classes: int, fit_intercept: bool) -> "_ScaledRows":
         low, high = class_ranges(rows, n_classes)
         low, high = low.min(axis=0), high.max(axis=0)
-        centre = np.zeros(len(low))
+        center = np.zeros(len(low))
         if fit_intercept and not rows.sparse:
-            centre = low / 2 + high / 2
-        scale = np.maximum(high - centre, centre - low)
-        return cls(rows, n_classes, fit_intercept, centre, np.where(scale > 0, scale, 1.0))
+            center = low / 2 + high / 2
+        scale = np.maximum(high - center, center - low)
+        return cls(rows, n_classes, fit_intercept, center, np.where(scale > 0, scale, 1.0))
 
     def initial_rows(self) -> np.ndarray:
         """Return a few rows of every class, evenly spread."""
@@ -230,7 +230,7 @@ class _ScaledRows:
         return rows * self.unknowns * (1 if self.n_classes == 2 else 2)
 
     def rows_of(self, index: np.ndarray) -> np.ndarray:
-        Z = (dense_block(as_floats(self.rows.X[index])) - self.centre) / self.scale
+        Z = (dense_block(as_floats(self.rows.X[index])) - self.center) / self.scale
         return np.column_stack([Z, np.ones(len(Z))]) if self.fit_intercept else Z
 
     def constraints(self, index: np.ndarray) -> Any:
@@ -248,17 +248,17 @@ class _ScaledRows:
 
     def sum_of_all(self) -> np.ndarray:
         """Return g = Σ_ik a_ik: block k is Σ_i (K·[y_i = k] − 1) z_i."""
-        sums, counts = self.rows.reduce(_class_sums, self.centre, self.n_classes)
+        sums, counts = self.rows.reduce(_class_sums, self.center, self.n_classes)
         z = sums / self.scale
         if self.fit_intercept:
             z = np.column_stack([z, counts])
         g: np.ndarray = (self.n_classes * z - z.sum(axis=0))[1:].ravel()
         return g
 
-    def about_centre(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def about_center(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (u, c) for x − centre, in the user's units."""
         blocks = theta.reshape(self.n_classes - 1, self.width)
-        u = (blocks[:, : len(self.centre)] / self.scale).T
+        u = (blocks[:, : len(self.center)] / self.scale).T
         c = blocks[:, -1] if self.fit_intercept else np.zeros(u.shape[1])
         if self.n_classes > 2:
             u, c = np.column_stack([np.zeros(len(u)), u]), np.concatenate([[0.0], c])
@@ -266,11 +266,11 @@ class _ScaledRows:
 
     def margins(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return min_k and max_k of m_ik."""
-        return _margins(self.rows, *self.about_centre(theta), self.centre)
+        return _margins(self.rows, *self.about_center(theta), self.center)
 
     def separation(self, kind: str, why: str, theta: np.ndarray) -> Separation:
-        u, c = self.about_centre(theta)
-        c = c - self.centre @ u
+        u, c = self.about_center(theta)
+        c = c - self.center @ u
         if kind == "quasi-complete":
             u, c = self._simplified(u, c)
         return Separation(kind, why, u, c)
@@ -321,11 +321,11 @@ def _whole_numbers(u: np.ndarray) -> np.ndarray | None:
 
 
 def _margins(
-    rows: Rows, u: np.ndarray, c: np.ndarray, centre: np.ndarray | float = 0.0
+    rows: Rows, u: np.ndarray, c: np.ndarray, center: np.ndarray | float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return min_k and max_k of m_ik of the rows of positive weight."""
     out = np.empty((rows.shape[0], 2))
-    rows.map(_block_margins, out, u, c, centre)
+    rows.map(_block_margins, out, u, c, center)
     m = out if rows.s is None else out[rows.s > 0]
     return m[:, 0], m[:, 1]
 
@@ -336,10 +336,10 @@ def _block_margins(
     s: np.ndarray | None,
     u: np.ndarray,
     c: np.ndarray,
-    centre: np.ndarray | float,
+    center: np.ndarray | float,
 ) -> Any:
-    if np.any(centre):
-        X = np.subtract(np.asarray(X), centre, dtype=float)
+    if np.any(center):
+        X = np.subtract(np.asarray(X), center, dtype=float)
     z = X @ u + c
     if u.shape[1] == 1:
         m = np.where(y == 1, z, -z)
@@ -352,13 +352,13 @@ def _block_margins(
 
 
 def _class_sums(
-    X: Block, y: np.ndarray, s: np.ndarray | None, centre: np.ndarray | float, n_classes: int
+    X: Block, y: np.ndarray, s: np.ndarray | None, center: np.ndarray | float, n_classes: int
 ) -> tuple[Any, Any]:
     in_class = (y == np.arange(n_classes)).astype(float)
     if s is not None:
         in_class *= (s > 0)[:, None]
-    if np.any(centre):
-        X = np.subtract(np.asarray(X), centre, dtype=float)
+    if np.any(center):
+        X = np.subtract(np.asarray(X), center, dtype=float)
     return (X.T @ in_class).T, in_class.sum(axis=0)
 
 

@@ -174,7 +174,7 @@ def log_ball_volume(r: np.ndarray, d: int, p: float = 2.0) -> Any:
     Examples
     --------
     >>> import math
-    >>> from certus.neighbors.density import log_ball_volume
+    >>> from certus.neighbors.ball_density import log_ball_volume
     >>> [round(math.exp(log_ball_volume(1.0, 2, p)), 4) for p in (1, 2, math.inf)]
     [2.0, 3.1416, 4.0]
     """

@@ -26,7 +26,7 @@ from ._averages import (
     average_of_folds,
     check_share,
 )
-from ._k_result import KResult, advice_on, best_and_smoothest, losses_without_neighbours
+from ._k_result import KResult, advice_on, best_and_smoothest, losses_without_neighbors
 from ._left_out import LeftOutProblem, bootstrap, folds, leave_one_out
 from ._left_out_neighbors import checked_threads, dummy_estimator, read_points, resamples
 from ._losses import (
@@ -129,7 +129,7 @@ def choose_k(
     resampling = _LeftOutRows.from_method(
         method, X, y, task, positive_whole("n_resamples", n_resamples)
     )
-    ks = _numbers_of_neighbours(ks, n, resampling)
+    ks = _numbers_of_neighbors(ks, n, resampling)
     reporter = _ProgressReporter(on_progress, resampling.unit)
     problem = LeftOutProblem(
         X=X, metric=metric, metric_params=metric_params,
@@ -143,7 +143,7 @@ def choose_k(
             problem, confidence, random_state, s is None
         )
     best, smoothest = best_and_smoothest(ks, average.error, average.standard_error)
-    baseline, answer = losses_without_neighbours(y, problem.s, labels, scoring)
+    baseline, answer = losses_without_neighbors(y, problem.s, labels, scoring)
     fields = {
         "ks": ks, **average._asdict(), "best": best, "one_standard_error": smoothest,
         "baseline": baseline, "method": resampling.method, "task": task, "scoring": scoring,
@@ -203,7 +203,7 @@ def _without_absent(
     return X[present][:, columns], y[present], s[present], method
 
 
-def _numbers_of_neighbours(ks: object, n: int, resampling: "_LeftOutRows") -> np.ndarray:
+def _numbers_of_neighbors(ks: object, n: int, resampling: "_LeftOutRows") -> np.ndarray:
     if ks is None:
         most = max(MIN_DEFAULT_LARGEST_K, min(MAX_DEFAULT_LARGEST_K, math.ceil(2 * math.sqrt(n))))
         return np.arange(1, min(resampling.largest, most) + 1)

@@ -54,14 +54,14 @@ def lbfgs(
         free = np.flatnonzero(free_to_move & ((state.W > 0) | (evaluation.slope > 0)))
         has_kinks = problem.metric == "euclidean"
         if has_kinks and before > 0 and len(free) <= MAX_NEWTON_COLUMNS:
-            state.maximise_over(free, newton)
+            state.maximize_over(free, newton)
         else:
-            state.maximise_over(free, max_iter=KINKED_RUN_ITERATIONS if has_kinks else None)
+            state.maximize_over(free, max_iter=KINKED_RUN_ITERATIONS if has_kinks else None)
         if state.n_iter > before or state.value.F > evaluation.F or state.drop_tiny_weights():
             continue
         # L-BFGS-B compares values of F, whose rounding hides the last steps; slopes do not
         if len(free) <= MAX_NEWTON_COLUMNS:
-            state.maximise_over(free, newton)
+            state.maximize_over(free, newton)
         if state.n_iter == before:
             break
     if problem.scale_free:
@@ -97,7 +97,7 @@ class _LBFGSState:
     def _report(self, F: float, parameters: Callable[[], np.ndarray]) -> None:
         self.stopped = bool(self.on_step(Step(self.n_iter, F, None, parameters))) or self.stopped
 
-    def maximise_over(
+    def maximize_over(
         self, free: np.ndarray, run: RunFunction = run_lbfgs, max_iter: int | None = None
     ) -> None:
         """Maximise over these columns, and ever fewer of them, until KKT holds; then evaluate."""

@@ -17,8 +17,8 @@ class Unwrapped(NamedTuple):
     model: FittedModel
     X: object
     y: object
-    path: tuple[str, ...]  # what was passed through, outermost first
-    steps: list[ColumnStep] | None = None  # columns as a pipeline made them, if it mixes none
+    path: tuple[str, ...]  # the classes around the model, outermost first
+    steps: list[ColumnStep] | None = None  # columns that a pipeline computes, if it mixes none
 
 
 def unwrap(model: Any, X: object, y: object) -> Unwrapped:
@@ -33,7 +33,7 @@ def unwrap(model: Any, X: object, y: object) -> Unwrapped:
                 before = model[:-1]
                 numbers = range(getattr(before, "n_features_in_", 0))
                 names = list(getattr(X, "column_names", getattr(X, "columns", numbers)))
-                # a pipeline within another one: its columns are not those of the table
+                # the columns of a pipeline within another one are not those of the table
                 steps = None if piped else column_steps([before], names)
                 X, piped = before.transform(X), True
             model = model[-1]
@@ -44,7 +44,7 @@ def unwrap(model: Any, X: object, y: object) -> Unwrapped:
             squeezed = y.reshape(-1, 1) if y.ndim == 1 else y
             y = model.transformer_.transform(squeezed).reshape(y.shape)
             model = model.regressor_
-        elif isinstance(model, BaseEstimator) and _searches(model):
+        elif isinstance(model, BaseEstimator) and _is_search(model):
             check_is_fitted(model)
             path.append(type(model).__name__)
             model = model.best_estimator_
@@ -56,8 +56,8 @@ def unwrap(model: Any, X: object, y: object) -> Unwrapped:
             return Unwrapped(model, X, y, tuple(path), steps)
 
 
-def _searches(model: FittedModel) -> bool:
-    """GridSearchCV and its like: an estimator and a splitter in, the best estimator out."""
+def _is_search(model: FittedModel) -> bool:
+    """Return whether the model is a search, like GridSearchCV: it takes an estimator and folds."""
     return {"estimator", "cv", "refit"} <= set(model.get_params(deep=False))
 
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from flint import arb, arb_mat
 
-from .balls import ONE, ZERO, centres, column, dot, power_of_two, total
+from .balls import ONE, ZERO, centers, column, dot, power_of_two, total
 
 STEPS = 80  # of Newton's method
 HALVINGS = 60
@@ -64,9 +64,9 @@ class Minimum:
     converged: bool
 
 
-def minimise(problem: Problem, theta: Sequence[arb], enough: arb | None = None) -> Minimum:
+def minimize(problem: Problem, theta: Sequence[arb], enough: arb | None = None) -> Minimum:
     """A point at which F is as low as 80 Newton steps make it, or below ``enough``."""
-    theta = centres(theta)
+    theta = centers(theta)
     value, predicted = problem.value(theta), ZERO
     for _ in range(STEPS):
         _, g, H = problem.smooth.expand(theta)
@@ -75,7 +75,7 @@ def minimise(problem: Problem, theta: Sequence[arb], enough: arb | None = None) 
             return Minimum(theta, value, predicted, True)
         length = ONE
         for _ in range(HALVINGS):
-            moved = centres(t + length * d for t, d in zip(theta, step, strict=True))
+            moved = centers(t + length * d for t, d in zip(theta, step, strict=True))
             new = problem.value(moved)
             if new < value:
                 break
@@ -97,13 +97,13 @@ def newton_step(
     rows = H.tolist()
     diagonal = [rows[j][j] + problem.l2[j] for j in range(m)]
     unit = [power_of_two(d) if d > 0 else ONE for d in diagonal]
-    rows, lift = [centres(row) for row in rows], LIFT
+    rows, lift = [centers(row) for row in rows], LIFT
     while True:
         for j in range(m):
             rows[j][j] = (diagonal[j] + lift * unit[j]).mid()
-        model = _Model(problem, centres(theta), centres(g), rows, unit)
+        model = _Model(problem, centers(theta), centers(g), rows, unit)
         try:
-            step = model.minimised()
+            step = model.minimized()
         except ZeroDivisionError:  # singular as far as the bits show
             lift = lift * arb(2) ** 60
             if lift > 1:
@@ -135,7 +135,7 @@ class _Model:
         """Slope of the smooth part of the model."""
         return self.g[j] + dot(self.H[j], d)
 
-    def minimised(self) -> list[arb]:
+    def minimized(self) -> list[arb]:
         P, d = self.problem, [ZERO] * self.m
         sign = [0] * self.m  # of t_j where it is penalised; 0: held at 0
         free = [False] * self.m
@@ -146,7 +146,7 @@ class _Model:
         for _ in range(CHANGES):
             target = self._of_free(d, free, sign)
             length, stops = self._first_stop(d, target, free, sign)
-            d = centres(a + length * (b - a) for a, b in zip(d, target, strict=True))
+            d = centers(a + length * (b - a) for a, b in zip(d, target, strict=True))
             if stops is not None:
                 j, t = stops
                 d[j], free[j] = t - self.theta[j], False

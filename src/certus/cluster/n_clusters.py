@@ -217,8 +217,10 @@ def _result_of_one_k(
 ) -> NClustersResult:
     """Return the result if only k = 1 was tried, which leaves nothing to compare."""
     weight = np.ones(len(X)) if s is None else s
-    centred = X - X[0].astype(np.float64)
-    W = float(np.dot(weight, ((centred - np.average(centred, axis=0, weights=s)) ** 2).sum(axis=1)))
+    centered = X - X[0].astype(np.float64)
+    W = float(
+        np.dot(weight, ((centered - np.average(centered, axis=0, weights=s)) ** 2).sum(axis=1))
+    )
     why = "all rows are one point" if W == 0 else "only k = 1 was tried"
     unknown = np.full(1, np.nan)
     return NClustersResult(

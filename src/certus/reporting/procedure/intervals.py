@@ -3,8 +3,8 @@
 Resample b draws as many sets as there are, with replacement: a row's weight is multiplied by how
 often its set was drawn. The answers of the held-out rows stay as they are, so the bootstrap misses
 that other rows would have trained other models, and that what a fold holds in excess is missing
-from the rows that trained its model (Bates, Hastie and Tibshirani 2024, Cross-validation: what does it
-estimate and how well does it do it?). The interval must hold the mean score of the procedure over
+from the rows that trained its model (Bates, Hastie and Tibshirani 2024, Cross-validation: what
+does it estimate and how well does it do it?). The interval must hold the mean score over
 fresh training sets of the same size. It is therefore stretched about the value, by the more the
 closer the value is to guessing, t = |value − guess|/standard error away from it:
 

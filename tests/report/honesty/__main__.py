@@ -19,6 +19,12 @@ def main():
     for name, signal in (("noise", 0.0), ("planted signal", 0.6)):
         claims = pool(delayed(studies.claims_signal)(seed, signal) for seed in range(args.seeds))
         print(f"{name}: {sum(claims)} of {args.seeds} verdicts claim signal", flush=True)
+    for name, study in (
+        ("copy of the target: D-LEAK", studies.leak_is_named),
+        ("several rows of a patient: D-GROUP", studies.groups_are_named),
+    ):
+        named = pool(delayed(study)(seed) for seed in range(args.seeds))
+        print(f"{name} in {sum(named)} of {args.seeds} reports", flush=True)
     for case in studies.CASES:
         truth = studies.mean_score(case)
         found = pool(delayed(studies.interval_of)(case, seed) for seed in range(args.sets))

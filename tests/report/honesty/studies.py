@@ -13,11 +13,12 @@ from certus.reporting.procedure.choose import choose
 from certus.reporting.procedure.encoding import Training, target_of
 from certus.reporting.procedure.measures import measure_of, value
 from certus.reporting.procedure.outer import fitted_candidates, guess_of
-from certus.reporting.sections import verdict
+from certus.reporting.sections import problems, verdict
 from certus.reporting.settings import Settings
 from tests.report.honesty import tables
 
 LOGISTIC, RIDGE = Settings(models=("logistic",), threads=1), Settings(models=("ridge",), threads=1)
+NEIGHBOURS = Settings(models=("knn",), threads=1)
 NONE_FOUND = Problems("", (), ())
 N_FRESH = 100  # fresh training sets, whose mean score is the truth
 N_NEW_ROWS = 20_000
@@ -39,6 +40,26 @@ CASES = (
     Case("numbers, weak signal", "numbers", 0.3, RIDGE),
     Case("numbers, strong signal", "numbers", 1.0, RIDGE),
 )
+
+
+def codes_found(rows, settings):
+    """Codes of the data problems, and the kind of verdict."""
+    result = run_procedure(rows, settings)
+    found = problems.find(rows, settings, None, result)
+    kind = verdict.make(rows, settings, result, found).kind
+    return {problem.code for problem in found.problems}, kind
+
+
+def leak_is_named(seed):
+    """Does a copy of the target give D-LEAK, and no triumph?"""
+    codes, kind = codes_found(tables.rows_of(tables.with_copy_of_target(seed)), LOGISTIC)
+    return "D-LEAK" in codes and kind == "suspiciously good"
+
+
+def groups_are_named(seed):
+    """Do rows of the same patients in several folds give D-GROUP?"""
+    codes, _ = codes_found(tables.rows_of(tables.with_repeated_patients(seed)), NEIGHBOURS)
+    return "D-GROUP" in codes
 
 
 def claims_signal(seed, signal):

@@ -64,6 +64,16 @@ def test_files_are_quoted_and_have_no_folder(name):
     assert dict(found.versions)["certus"] == certus.__version__
 
 
+def test_the_snippet_of_a_data_frame_runs_with_the_frame(capsys):
+    rng = np.random.default_rng(1)
+    df = pd.DataFrame({"a": rng.normal(size=40), "y": ["no", "yes"] * 20})
+    found = certus.report(df, target="y", models="logistic").content
+    assert "the data frame" not in found.reproduction.recheck
+    exec(found.reproduction.snippet, {"df": df})
+    name, number = capsys.readouterr().out.split()
+    assert (name, float(number)) == (found.verdict.measure.name, found.reproduction.value)
+
+
 def test_a_stopped_report_promises_no_number():
     prepared, result = case("loans")
     found = reproduce.make(

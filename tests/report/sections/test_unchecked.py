@@ -73,7 +73,7 @@ def test_an_item_is_answered_by_a_section_of_the_page_or_by_the_author(task):
             assert item.answer.startswith("You must write this.")
         else:
             assert item.answer.startswith("Section ")
-            assert crosswalk.SHOWN[item.section](page)
+            assert crosswalk.SECTION_TESTS[item.section](page)
 
 
 def test_a_section_that_is_left_out_answers_nothing():

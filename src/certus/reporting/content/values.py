@@ -40,7 +40,6 @@ class Grid:
     columns: tuple[Column, ...]
     rows: tuple[tuple[str | float | int | None, ...], ...]
     notes: tuple[str, ...] = ()
-    n_shown: int | None = None  # rows that a page shows, the JSON all; None: all
 
 
 @dataclass(frozen=True)

@@ -247,14 +247,15 @@ def _cases(content: ReportContent) -> Lines:
     if found is not None:
         yield escaped(found.text)
         for case in found.cases:
-            yield from _case(case)
+            yield from _case(case, content.question.positive is None)
         if found.table is not None:
             yield table(found.table)
 
 
-def _case(case: Case) -> Lines:
+def _case(case: Case, with_probability: bool) -> Lines:
     yield f"### {escaped(case.kind.capitalize())}: row {integer(case.row)}"
-    chance = "" if case.probability is None else f" ({share(case.probability)})"
+    shown = with_probability and case.probability is not None
+    chance = f" ({share(case.probability or 0.0)})" if shown else ""
     yield f"Predicted '{escaped(case.predicted)}'{chance}, actual '{escaped(case.actual)}'."
     yield escaped(case.text)
     yield table(tables.reasons(case)) if case.reasons else ""

@@ -128,7 +128,7 @@ def items(content: ReportContent) -> tuple[CrosswalkItem, ...]:
     """Return all items with the section that answers each, if this page has it."""
     rows = []
     for item in ITEMS:
-        section = item.section if item.section and SHOWN[item.section](content) else None
+        section = item.section if item.section and SECTION_TESTS[item.section](content) else None
         if section is None:
             answer = f"{AUTHOR} {_hint_without_section(item)}"
         else:
@@ -145,7 +145,7 @@ def _hint_without_section(item: TripodItem) -> str:
     return "This page does not have it; Section 12 says why."
 
 
-SHOWN: dict[str, Callable[[ReportContent], bool]] = {
+SECTION_TESTS: dict[str, Callable[[ReportContent], bool]] = {
     "verdict": lambda c: True,
     "certificates": lambda c: True,
     "measures": lambda c: c.measures is not None,

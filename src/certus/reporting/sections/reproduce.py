@@ -14,6 +14,8 @@ from ..settings import Settings
 
 PACKAGES = ("certus", "numpy", "scipy", "scikit-learn", "numba", "pyarrow")
 NO_NUMBER = ("by", "threads", "show_rows", "confidence", "cluster")  # options without effect
+FRAME = "data frame"  # format of a table that was no file
+SAVED_FRAME = "df.csv"  # the frame, written by df.to_csv("df.csv", index=False)
 STOPPED = "# The report was stopped before it was done: this runs all of it, and may differ."
 
 
@@ -25,9 +27,12 @@ def make(
     table = file_names.get("table") or prepared.table.report.source
     model, script = file_names.get("model"), file_names.get("script")
     value = None if result.stopped else float(f"{result.measure.value:.3g}")
+    is_frame = prepared.table.report.format == FRAME
     recheck = f"certus verify {_quoted(model)} {_quoted(table)}" if model else ""
+    if is_frame:
+        recheck = f"certus verify {_quoted(model)} {SAVED_FRAME}" if model else ""
     return Reproduction(
-        snippet=snippet(table, settings, result),
+        snippet=snippet(None if is_frame else table, settings, result),
         value=value,
         recheck=recheck,
         script=script,
@@ -36,14 +41,20 @@ def make(
     )
 
 
-def snippet(table: str, settings: Settings, result: ProcedureResult) -> str:
-    """Python that makes the report of a table in the same folder, and prints the measure."""
+def snippet(table: str | None, settings: Settings, result: ProcedureResult) -> str:
+    """Python that makes the report of a table in the same folder, and prints the measure.
+
+    ``table`` None: of a data frame, which the snippet calls ``df``.
+    """
     options = "".join(f",\n    {name}={value}" for name, value in options_of(settings))
     lines = ["import certus", ""]
     if result.stopped:
         lines = [STOPPED, *lines]
+    if table is None:
+        lines.append("# df: the data frame of the report")
+    source = "df" if table is None else repr(table)
     lines += [
-        f"report = certus.report(\n    {table!r}{options},\n)",
+        f"report = certus.report(\n    {source}{options},\n)",
         "measure = report.content.verdict.measure",
         'print(f"{measure.name} {measure.value:.3g}")',
     ]

@@ -37,7 +37,6 @@ MAX_ROW_LEAVES = 30
 MAX_COLUMN_LEAVES = 40
 MAX_TREE_COLUMNS = 500
 MIN_ROWS = 20
-MAX_PROFILE_COLUMNS = 40
 NAME = "structure"
 
 
@@ -256,13 +255,8 @@ def _profiles(prepared: "Prepared", rows: np.ndarray, labels: np.ndarray) -> Gri
     order = sorted(range(len(cells)), key=lambda i: -cells[i][0])  # what tells groups apart first
     notes = ["Means of numbers, and the commonest category with its share; columns that differ "
              "most between groups come first."]  # fmt: skip
-    if len(order) > MAX_PROFILE_COLUMNS:
-        notes.append(
-            f"The page shows {MAX_PROFILE_COLUMNS} of {len(order):,} columns, the JSON all."
-        )
     return Grid(
         "Profiles of the groups", tuple(heads), tuple(cells[i][1] for i in order), tuple(notes),
-        n_shown=MAX_PROFILE_COLUMNS if len(order) > MAX_PROFILE_COLUMNS else None,
     )  # fmt: skip
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ..prepared import Prepared
     from ..settings import Settings
 
-MAX_COLUMNS_SHOWN = 40
 MAX_GROUPS = 6  # classes with a column of their own; the rarest others share one
 MAX_SKEWNESS = 1.0
 MIN_EVENTS_PER_PARAMETER = 10.0
@@ -36,16 +35,12 @@ def make(prepared: "Prepared", settings: "Settings") -> TableOne:
     """Return the table of columns by outcome, and the sentences around it."""
     groups = _outcomes(prepared)
     rows: list[tuple[Cell, ...]] = []
-    n_shown = 0
-    for i, column in enumerate(prepared.columns):
+    for column in prepared.columns:
         values = prepared.X.column(column.name)
         if column.role == "number":
             rows.append(_number_row(column.name, numbers_of(values), groups))
         else:
             rows += _category_rows(column.name, merge_rare_levels(codes_of(values)), groups)
-        if i < MAX_COLUMNS_SHOWN:
-            n_shown = len(rows)
-    p = len(prepared.columns)
     notes = [
         "Numbers are mean (standard deviation), or median (quartiles) where values are skewed; "
         "categories are rows (share)."
@@ -54,10 +49,6 @@ def make(prepared: "Prepared", settings: "Settings") -> TableOne:
         notes.append(_meaning_of_difference(groups))
     if prepared.weights is not None:
         notes.append("Rows are counted once each, whatever their weight.")
-    if p > MAX_COLUMNS_SHOWN:
-        notes.append(
-            f"The page shows the first {MAX_COLUMNS_SHOWN} of {p:,} columns, report.json all."
-        )
     heads = [Head("", "text"), Head(f"All (n = {prepared.n:,})", "text")]
     heads += [
         Head(f"{name} (n = {n:,})", "text")
@@ -69,10 +60,7 @@ def make(prepared: "Prepared", settings: "Settings") -> TableOne:
         rows = [(*row[:-2], row[-1]) for row in rows]
     heads.append(Head("Missing", "count"))
     events = _events_per_parameter(prepared)
-    table = Grid(
-        _title(prepared, settings), tuple(heads), tuple(rows), tuple(notes),
-        n_shown=n_shown if n_shown < len(rows) else None,
-    )  # fmt: skip
+    table = Grid(_title(prepared, settings), tuple(heads), tuple(rows), tuple(notes))
     return TableOne(
         _text(prepared, events), table, events, _missing_sentences(prepared), prepared.dropped
     )

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ..prepared import Prepared, PreparedTest
     from ..settings import Settings
 
-NEVER = (
+GENERAL_LIMITS = (
     Unchecked(
         "Cause and effect",
         "The page says what predicts the target, not what changes it. Coefficients are no effects "
@@ -49,10 +49,10 @@ def collect(
     ``problems``: those that were found; codes that are in neither of its lists did not apply.
     """
     if settings.cluster:
-        return (*_rows(settings), *parts, *NEVER[1:3])
+        return (*_rows(settings), *parts, *GENERAL_LIMITS[1:3])
     return (
         *_validation(settings, test), *_rows(settings), *_groups(settings),
-        *_costs(prepared, settings), *_codes(prepared, problems), *parts, *NEVER,
+        *_costs(prepared, settings), *_codes(prepared, problems), *parts, *GENERAL_LIMITS,
     )  # fmt: skip
 
 

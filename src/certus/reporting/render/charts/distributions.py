@@ -16,7 +16,7 @@ def deciles(grid: Grid) -> Chart | None:
     if len(places) < 2 or not grid.rows:
         return None
     predicted, observed = ([as_number(row[j]) for row in grid.rows] for j in places[:2])
-    top = 1.1 * max([*predicted, *observed, 1e-3])
+    top = 1.3 * max([*predicted, *observed, 1e-3])
     canvas = Canvas(
         "chart-deciles", grid.title,
         "Bars: observed share in each tenth. Dots: mean predicted probability.", WIDTH, HEIGHT,

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from ...content.values import Grid, Interval
 from ..numbers import digits3, interval_text, value_beside
 from ..svg.canvas import MARGIN, TEXT_PIXELS, Canvas
-from ..svg.scales import Axis, LinearScale, LogScale
+from ..svg.scales import Axis, LinearScale, LogScale, labelled
 from ..svg.text_width import shortened, width_of
 from .chart import NARROW_PIXELS, Chart, in_two_widths
 
 ROW_PIXELS, STACKED_ROW_PIXELS = 28.0, 44.0  # the latter with the label above
 HEAD_PIXELS, FOOT_PIXELS = 27.0, 44.0
 LABEL_PIXELS = 270.0  # at most
+MIN_LOG_REACH = 0.1  # of a logarithmic axis to either side of 1: a ratio of about 1.1
 BOLD_WIDTH = 1.08  # bold letters are that much wider
 
 
@@ -63,9 +64,9 @@ def interval_chart(
         make = LogScale if log else LinearScale
         x: Axis = make(low, high, label, canvas.width - numbers)
         bottom = canvas.height - FOOT_PIXELS
-        for value in x.ticks(5 if narrow else 7):
+        for value, text in labelled(x.ticks(5 if narrow else 7), write):
             canvas.rule((x(value), HEAD_PIXELS), (x(value), bottom), "grid")
-            canvas.text(x(value), bottom + 16, write(value), "middle", "tick")
+            canvas.text(x(value), bottom + 16, text, "middle", "tick")
         canvas.rule((x.start, bottom), (x.end, bottom), "axis")
         canvas.text((x.start + x.end) / 2, canvas.height - 6, axis, "middle")
         if rule is not None:
@@ -124,6 +125,8 @@ def _domain(rows: list[IntervalRow], rule: Rule | None, log: bool) -> tuple[floa
     room = max(high - low, statistics.median(b - a for a, b in ends) if ends else 0.0)
     low = min([low, *(max(a, low - room) for a, _ in ends)])
     high = max([high, *(min(b, high + room) for _, b in ends)])
+    if log:  # ratios near 1 are shown as such
+        low, high = min(low, -MIN_LOG_REACH), max(high, MIN_LOG_REACH)
     pad = 0.05 * (high - low) or 0.5
     low, high = low - pad, high + pad
     return (math.exp(low), math.exp(high)) if log else (low, high)

@@ -4,6 +4,7 @@ linear:  x = a + (v − v₀)/(v₁ − v₀) (b − a)        log:  the same of
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -48,6 +49,14 @@ class LogScale:
 
 
 Axis = LinearScale | LogScale
+
+
+def labelled(values: tuple[float, ...], write: Callable[[float], str]) -> list[tuple[float, str]]:
+    """Ticks with their texts; of those that are written alike, the first."""
+    found: dict[str, float] = {}
+    for value in values:
+        found.setdefault(write(value), value)
+    return [(value, text) for text, value in found.items()]
 
 
 def ticks(low: float, high: float, most: int = 6) -> tuple[float, ...]:

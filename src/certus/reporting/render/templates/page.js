@@ -9,12 +9,11 @@
   const trim = (text) => (/[.]/.test(text) && !/e/.test(text) ? text.replace(/0+$/, "").replace(/[.]$/, "") : text);
   const commas = (text) => text.replace(/^\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ","));
   const integer = (n) => commas(String(n));
-  // half to even on the exact binary value, as Python rounds
+  // an exact half goes to the even digit, as in Python; only multiples of 1/2^(d + 1) can be one
   function fixed(x, decimals) {
-    const text = x.toFixed(decimals), near = (x * 2 * 10 ** decimals) % 2;
-    if (near !== 1) return text;
-    const low = Math.floor(x * 10 ** decimals);
-    return ((low % 2 ? low + 1 : low) / 10 ** decimals).toFixed(decimals);
+    const text = x.toFixed(decimals), scaled = x * 10 ** decimals, low = Math.floor(scaled);
+    const half = (x * 2 ** (decimals + 1)) % 1 === 0 && scaled - low === 0.5;
+    return half ? ((low + (low % 2)) / 10 ** decimals).toFixed(decimals) : text;
   }
   function digits3(x) {
     if (x === null || Number.isNaN(x)) return "–";
@@ -25,7 +24,7 @@
     else {
       const [mantissa, exponent] = size.toExponential(2).split("e"), power = Number(exponent);
       if (size < 1e-4 || size >= 1e7) text = trim(mantissa) + "e" + (power < 0 ? "−" : "") + Math.abs(power);
-      else if (power > 2) text = commas(String(Math.round(size / 10 ** (power - 2)) * 10 ** (power - 2)));
+      else if (power > 2) text = commas(String(Number(fixed(size / 10 ** (power - 2), 0)) * 10 ** (power - 2)));
       else text = trim(fixed(size, 2 - power));
     }
     return x < 0 ? "−" + text : text;

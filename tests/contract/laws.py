@@ -202,7 +202,7 @@ def ordinal(name: str, classes: int, alpha: float = 0.0, **more: Any) -> Law:
     case = classifier(
         name, lambda penalty=1.0: OrdinalRegression(alpha=alpha * penalty), classes, **more
     )
-    return replace(case, problem=ordered, solver="certus.solvers.glm.ordinal:minimise")
+    return replace(case, problem=ordered, solver="certus.solvers.glm.ordinal:minimize")
 
 
 def linear_svc(**parameters: Any) -> Callable[..., LinearSVC]:
@@ -356,10 +356,10 @@ ESTIMATORS = [
                           exempt=UNITS)),
     with_parts(classifier("PenalizedClassifier, softmax", penalized("softmax"), 3, exempt=UNITS)),
     replace(classifier("FirthLogisticRegression", firth(), exempt=COUNTS),
-            solver="certus.solvers.glm.firth:minimise"),
+            solver="certus.solvers.glm.firth:minimize"),
     replace(classifier("FirthLogisticRegression, no intercept", firth(fit_intercept=False),
                        exempt={**COUNTS, "shift": NO_INTERCEPT}),
-            solver="certus.solvers.glm.firth:minimise"),
+            solver="certus.solvers.glm.firth:minimize"),
     ordinal("OrdinalRegression", 3),
     ordinal("OrdinalRegression, two classes", 2),
     ordinal("OrdinalRegression, five classes, with a penalty", 5, 2.0, exempt=UNITS),

@@ -117,7 +117,9 @@ def test_a_way_back_with_few_explored_is_nearly_as_good(data):
     alphas, solve = alpha_grid(problem, 10).tolist(), solver(problem)
     fits = descending_path(solve, solve, np.ones(problem.shape[1]), alphas)
     F = np.array([fit.objective for fit in fits]) / problem.shape[0]
-    assert F.mean() > max(apart.mean(), both.mean()) - 0.005
+    # columns of noise have many optima, and rounding on another CPU leads to another one
+    assert F.mean() > apart.mean() - 0.005
+    assert F.mean() > both.mean() - 0.05
     assert (np.diff(F) > -1e-9).all(), "a weaker penalty costs less"
 
 

@@ -57,7 +57,8 @@ STEPS_BEFORE_ADAPTING = 400
 # a step stalls if neither F (relative decrease) nor the excess falls: steps of one rounding of w
 # can repeat for ever. After this many in a row the solver stops
 STALLED_DECREASE, MAX_STALLED_STEPS = 1e-9, 20
-MAX_EXCESS_RATIO = 0.999  # of one step: 20 such steps in a row leave 98 % of the excess
+# a step that lowers F, but leaves this share of the excess, counts as a fraction of a stalled one
+MAX_EXCESS_RATIO, NEARLY_STALLED_STEP = 0.999, 0.1
 STALLED_MESSAGE = (
     f"The solver stopped because each of {MAX_STALLED_STEPS} steps in a row brought the objective "
     "hardly closer to its bound"
@@ -115,9 +116,9 @@ class CoordinateDescent(ReprAsCalled):
                 new.stalled, new.message = is_complete, NO_DESCENT_MESSAGE if is_complete else ""
                 new.solver_state.size = 2 * size
             slow = state.objective - new.objective <= STALLED_DECREASE * abs(state.objective)
-            ratio = 0.9 if slow else MAX_EXCESS_RATIO
+            ratio, counted = (0.9, 1.0) if slow else (MAX_EXCESS_RATIO, NEARLY_STALLED_STEP)
             if new.excess > ratio * state.excess:
-                new.solver_state.stalled = solver_state.stalled + 1
+                new.solver_state.stalled = solver_state.stalled + counted
                 if new.solver_state.stalled >= MAX_STALLED_STEPS:
                     new.stalled, new.message = True, new.message or STALLED_MESSAGE
             return new
@@ -156,7 +157,7 @@ class CoordinateDescentState:
     gradient: np.ndarray  # (p, K): of the losses
     bound: float
     size: int  # coefficients to add to the nonzero ones in the next working set
-    stalled: int = 0  # consecutive steps without progress
+    stalled: float = 0.0  # consecutive steps without progress
 
 
 # --- passes over X --------------------------------------------------------------------------------

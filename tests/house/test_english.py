@@ -75,8 +75,8 @@ BRITISH_STEMS = re.compile(
 )
 AMERICAN_TOO = {
     "arise", "columnwise", "elementwise", "exercise", "noise", "otherwise", "pairwise", "piecewise",
-    "precise", "promise", "promised", "raise", "raised", "raises", "raising", "rise", "rises",
-    "rowwise", "supervised", "unsupervised", "wise",
+    "precise", "promise", "promised", "promising", "raise", "raised", "raises", "raising", "rise",
+    "rises", "rowwise", "supervised", "unsupervised", "wise",
 }  # fmt: skip
 
 # A class name has one meaning. These names occur in several modules, and mean one thing in all.

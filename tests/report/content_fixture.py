@@ -14,15 +14,15 @@ from certus.reporting.content.answer import (
     CertificateBox,
     Certificates,
     ClassCount,
-    Comparison,
     Headroom,
+    ModelComparison,
     Question,
     Verdict,
 )
 from certus.reporting.content.data import (
+    DataProblem,
     Dendrogram,
     Merge,
-    Problem,
     Problems,
     Structure,
     Subgroup,
@@ -53,7 +53,14 @@ from certus.reporting.content.performance import (
     Measures,
     ThresholdCounts,
 )
-from certus.reporting.content.values import Column, Estimate, Explanation, Grid, Interval, Note
+from certus.reporting.content.values import (
+    Explanation,
+    Interval,
+    MeasureEstimate,
+    Note,
+    ReportTable,
+    TableColumn,
+)
 
 MATHML = (
     "<mrow><mo>Σ</mo><mi>log</mi><mo>(</mo><mn>1</mn><mo>+</mo><mi>exp</mi><mo>(</mo><mo>−</mo>"
@@ -109,7 +116,7 @@ def two_classes() -> ReportContent:
             text="On rows it had not seen, the chosen model ranks a row with poor = yes above "
             "another 72 % of the time (AUC 0.72, 95 % interval 0.65–0.79; guessing 0.50; 1,599 "
             "rows, 63 yes).",
-            measure=Estimate(
+            measure=MeasureEstimate(
                 "AUC",
                 0.7214,
                 N,
@@ -118,7 +125,7 @@ def two_classes() -> ReportContent:
                 "how often a row of ‘yes’ is ranked above one of ‘no’",
             ),
             others=(
-                Estimate(
+                MeasureEstimate(
                     "Brier score",
                     0.0361,
                     N,
@@ -149,8 +156,8 @@ def two_classes() -> ReportContent:
         ),
         headroom=Headroom(
             "AUC",
-            Estimate("AUC", 0.79, N, Interval(0.72, 0.85), 0.5),
-            Estimate("AUC", 0.7214, N, Interval(0.6512, 0.7931), 0.5),
+            MeasureEstimate("AUC", 0.79, N, Interval(0.72, 0.85), 0.5),
+            MeasureEstimate("AUC", 0.7214, N, Interval(0.6512, 0.7931), 0.5),
             0.0686,
             Interval(0.011, 0.124),
             "A boosted tree reaches AUC 0.79; you give up 0.07 (95 % interval 0.01–0.12) for a "
@@ -160,10 +167,10 @@ def two_classes() -> ReportContent:
             text="63 of 1,599 rows are ‘yes’. At the threshold 0.048 the model finds 41 of them "
             "and raises 407 false alarms.",
             estimates=(
-                Estimate(
+                MeasureEstimate(
                     "sensitivity", 0.651, 63, Interval(0.52, 0.766), 0.0, "share of ‘yes’ found"
                 ),
-                Estimate(
+                MeasureEstimate(
                     "specificity",
                     0.735,
                     1536,
@@ -171,7 +178,7 @@ def two_classes() -> ReportContent:
                     1.0,
                     "share of ‘no’ without an alarm",
                 ),
-                Estimate(
+                MeasureEstimate(
                     "precision",
                     0.0915,
                     448,
@@ -179,18 +186,18 @@ def two_classes() -> ReportContent:
                     None,
                     "share of alarms that are right",
                 ),
-                Estimate("F", 0.16, N, Interval(0.12, 0.21), 0.0),
-                Estimate("G-mean", 0.69, N, Interval(0.61, 0.76), 0.0),
+                MeasureEstimate("F", 0.16, N, Interval(0.12, 0.21), 0.0),
+                MeasureEstimate("G-mean", 0.69, N, Interval(0.61, 0.76), 0.0),
             ),
             counts=threshold_counts(),
-            deciles=Grid(
+            deciles=ReportTable(
                 "Tenths of the rows, most likely first",
                 (
-                    Column("tenth", "count"),
-                    Column("rows", "count"),
-                    Column("yes", "count"),
-                    Column("mean probability", "share"),
-                    Column("observed", "share"),
+                    TableColumn("tenth", "count"),
+                    TableColumn("rows", "count"),
+                    TableColumn("yes", "count"),
+                    TableColumn("mean probability", "share"),
+                    TableColumn("observed", "share"),
                 ),
                 tuple(
                     (k + 1, 160 - (k == 9), e, p, e / 160)
@@ -204,10 +211,10 @@ def two_classes() -> ReportContent:
                 ),
             ),
             areas=(
-                Estimate("AUC", 0.7214, N, Interval(0.6512, 0.7931), 0.5),
-                Estimate("average precision", 0.114, N, Interval(0.08, 0.17), 0.0394),
-                Estimate("Gini", 0.443, N, Interval(0.302, 0.586), 0.0, "2 AUC − 1"),
-                Estimate("KS", 0.39, N, Interval(0.28, 0.51), 0.0),
+                MeasureEstimate("AUC", 0.7214, N, Interval(0.6512, 0.7931), 0.5),
+                MeasureEstimate("average precision", 0.114, N, Interval(0.08, 0.17), 0.0394),
+                MeasureEstimate("Gini", 0.443, N, Interval(0.302, 0.586), 0.0, "2 AUC − 1"),
+                MeasureEstimate("KS", 0.39, N, Interval(0.28, 0.51), 0.0),
             ),
         ),
         calibration=Calibration(
@@ -220,9 +227,9 @@ def two_classes() -> ReportContent:
                     strict=True,
                 )
             ),
-            slope=Estimate("slope", 0.93, N, Interval(0.68, 1.18), 1.0),
-            intercept=Estimate("intercept", -0.02, N, Interval(-0.27, 0.23), 0.0),
-            brier=Estimate("Brier score", 0.0361, N, Interval(0.0301, 0.0424), 0.0378),
+            slope=MeasureEstimate("slope", 0.93, N, Interval(0.68, 1.18), 1.0),
+            intercept=MeasureEstimate("intercept", -0.02, N, Interval(-0.27, 0.23), 0.0),
+            brier=MeasureEstimate("Brier score", 0.0361, N, Interval(0.0301, 0.0424), 0.0378),
             before="Not recalibrated: the model's own probabilities.",
         ),
         uses=WhatItUses(
@@ -244,14 +251,14 @@ def two_classes() -> ReportContent:
         cases=cases(),
         table_one=TableOne(
             "Columns by outcome.",
-            Grid(
+            ReportTable(
                 "Columns by ‘poor’",
                 (
-                    Column("column", "text"),
-                    Column("yes (n = 63)", "text"),
-                    Column("no (n = 1,536)", "text"),
-                    Column("missing", "count"),
-                    Column("p", "p"),
+                    TableColumn("column", "text"),
+                    TableColumn("yes (n = 63)", "text"),
+                    TableColumn("no (n = 1,536)", "text"),
+                    TableColumn("missing", "count"),
+                    TableColumn("p", "p"),
                 ),
                 tuple(
                     (name, "0.68 (0.55–0.85)", "0.52 (0.39–0.64)", 0, p)
@@ -270,7 +277,7 @@ def two_classes() -> ReportContent:
         problems=Problems(
             "2 problems",
             (
-                Problem(
+                DataProblem(
                     "D-DUP",
                     "240 rows repeat others",
                     "warning",
@@ -281,7 +288,7 @@ def two_classes() -> ReportContent:
                     "Find out whether they are the same wine.",
                     "Repeats stay in one fold.",
                 ),
-                Problem(
+                DataProblem(
                     "D-SCALE",
                     "‘total sulfur dioxide’ has values far from all others",
                     "info",
@@ -300,8 +307,8 @@ def two_classes() -> ReportContent:
                 "group",
                 "The measure within each group.",
                 (
-                    Subgroup("light", Estimate("AUC", 0.74, 900, Interval(0.65, 0.82), 0.5)),
-                    Subgroup("dark", Estimate("AUC", 0.69, 699, Interval(0.57, 0.8), 0.5)),
+                    Subgroup("light", MeasureEstimate("AUC", 0.74, 900, Interval(0.65, 0.82), 0.5)),
+                    Subgroup("dark", MeasureEstimate("AUC", 0.69, 699, Interval(0.57, 0.8), 0.5)),
                 ),
             ),
         ),
@@ -360,7 +367,7 @@ def two_classes() -> ReportContent:
     )
 
 
-def comparison() -> Comparison:
+def comparison() -> ModelComparison:
     """Six models."""
     names = (
         ("logistic", "Logistic regression", "C = 0.1 on standardised columns", 0.731, 0.02, True),
@@ -377,7 +384,7 @@ def comparison() -> Comparison:
         ("ls-svm", "Least-squares SVM", "C = 1", 0.742, 0.024, False),
         ("density-ls-svm", "Density-weighted least-squares SVM", "", None, None, False),
     )
-    return Comparison(
+    return ModelComparison(
         tuple(
             Candidate(
                 key,
@@ -525,14 +532,14 @@ def structure() -> Structure:
         merges,
         "distance in standardised columns",
     )
-    evidence = Grid(
+    evidence = ReportTable(
         "Evidence",
-        (Column("clusters", "count"), Column("silhouette"), Column("gap")),
+        (TableColumn("clusters", "count"), TableColumn("silhouette"), TableColumn("gap")),
         ((1, None, 0.31), (2, 0.21, 0.35), (3, 0.28, 0.41)),
     )
-    profiles = Grid(
+    profiles = ReportTable(
         "Clusters",
-        (Column("column", "text"), Column("1"), Column("2"), Column("3")),
+        (TableColumn("column", "text"), TableColumn("1"), TableColumn("2"), TableColumn("3")),
         tuple((name, 0.5, 0.6, 0.7) for name in leaves),
     )
     return Structure("Three clusters; the evidence is weak.", rows, tree, evidence, profiles)
@@ -557,12 +564,12 @@ def cases() -> Cases:
 def classes() -> ReportContent:
     """Three species: a confusion matrix instead of thresholds, softmax coefficients."""
     base, names = two_classes(), ("setosa", "versicolor", "virginica")
-    table = Grid(
+    table = ReportTable(
         "Predicted by actual class",
         (
-            Column("actual", "text"),
-            *(Column(name, "count") for name in names),
-            Column("recall", "share"),
+            TableColumn("actual", "text"),
+            *(TableColumn(name, "count") for name in names),
+            TableColumn("recall", "share"),
         ),
         (("setosa", 50, 0, 0, 1.0), ("versicolor", 0, 47, 3, 0.94), ("virginica", 0, 4, 46, 0.92)),
     )
@@ -586,12 +593,12 @@ def classes() -> ReportContent:
             text="Of a row of one class and a row of another, the chosen model tells which is "
             "which 99 % of the time (AUC 0.99, 95 % interval 0.98–1.00; guessing 0.50; 150 rows of "
             "3 classes).",
-            measure=Estimate("AUC", 0.991, 150, Interval(0.98, 0.998), 0.5),
+            measure=MeasureEstimate("AUC", 0.991, 150, Interval(0.98, 0.998), 0.5),
         ),
         measures=Measures(
             "143 of 150 rows are right; every class is recognised.",
             tuple(
-                Estimate(
+                MeasureEstimate(
                     f"recall of ‘{name}’", r, 50, Interval(r - 0.08, min(1.0, r + 0.05)), 1 / 3
                 )
                 for name, r in zip(names, (1.0, 0.94, 0.92), strict=True)
@@ -648,19 +655,19 @@ def numbers() -> ReportContent:
             "Yes, moderately.",
             "On rows it had not seen, the chosen model explains 48 % of the variance (95 % "
             "interval 41–54 %); its typical error is 44.3 against 65.9 for the mean.",
-            Estimate("R²", 0.482, 442, Interval(0.41, 0.54), 0.0),
-            (Estimate("typical error", 44.3, 442, Interval(41.8, 47.1), 65.9),),
+            MeasureEstimate("R²", 0.482, 442, Interval(0.41, 0.54), 0.0),
+            (MeasureEstimate("typical error", 44.3, 442, Interval(41.8, 47.1), 65.9),),
             "5 outer folds; in each, 4 models were compared on 5 inner folds.",
         ),
         measures=Measures(
             "Half of the errors are below 38.",
             (
-                Estimate("MAE", 44.3, 442, Interval(41.8, 47.1), 65.9),
-                Estimate("RMSE", 55.4, 442, Interval(52.0, 58.9), 77.1),
+                MeasureEstimate("MAE", 44.3, 442, Interval(41.8, 47.1), 65.9),
+                MeasureEstimate("RMSE", 55.4, 442, Interval(52.0, 58.9), 77.1),
             ),
-            residuals=Grid(
+            residuals=ReportTable(
                 "Errors",
-                (Column("quantile", "share"), Column("error")),
+                (TableColumn("quantile", "share"), TableColumn("error")),
                 ((0.05, -88.0), (0.25, -39.0), (0.5, 1.2), (0.75, 37.0), (0.95, 93.0)),
             ),
         ),
@@ -672,8 +679,8 @@ def numbers() -> ReportContent:
                 )
                 for k in range(10)
             ),
-            Estimate("slope", 1.01, 442, Interval(0.9, 1.12), 1.0),
-            Estimate("intercept", -1.6, 442, Interval(-18.0, 15.0), 0.0),
+            MeasureEstimate("slope", 1.01, 442, Interval(0.9, 1.12), 1.0),
+            MeasureEstimate("intercept", -1.6, 442, Interval(-18.0, 15.0), 0.0),
             None,
         ),
         uses=WhatItUses(

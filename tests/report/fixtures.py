@@ -29,8 +29,8 @@ from certus.linear_model import (
     Ridge,
 )
 from certus.neighbors import KNeighborsClassifier
-from certus.reporting.content.answer import Candidate, Comparison
-from certus.reporting.content.values import Estimate, Interval
+from certus.reporting.content.answer import Candidate, ModelComparison
+from certus.reporting.content.values import Interval, MeasureEstimate
 from certus.reporting.prepared import Prepared
 from certus.reporting.procedure.result import OuterPredictions, ProcedureResult
 from certus.svm import LSSVC
@@ -116,7 +116,7 @@ def result_from(
     rule = "The simplest model within one standard error of the best is chosen."
     two = prepared.task == "two classes"
     return ProcedureResult(
-        comparison=Comparison((chosen,), measure.baseline, rule, FOLDS, FOLDS),
+        comparison=ModelComparison((chosen,), measure.baseline, rule, FOLDS, FOLDS),
         key=key,
         name=name,
         pipeline=pipeline,
@@ -151,7 +151,7 @@ def outer_predictions(prepared: Prepared, pipeline: Pipeline, seed: int = 0) -> 
     return OuterPredictions(output, fold)
 
 
-def measured(prepared: Prepared, outer: OuterPredictions) -> Estimate:
+def measured(prepared: Prepared, outer: OuterPredictions) -> MeasureEstimate:
     """AUC (more classes: the mean over pairs), or R², with a bootstrap interval."""
     rng = np.random.default_rng(0)
     of = _score(prepared, outer)
@@ -164,7 +164,7 @@ def measured(prepared: Prepared, outer: OuterPredictions) -> Estimate:
     numbers = prepared.task == "numbers"
     value = of(np.arange(prepared.n))
     name, baseline = ("R²", 0.0) if numbers else ("AUC", 0.5)
-    return Estimate(name, value, prepared.n, Interval(float(low), float(high)), baseline)
+    return MeasureEstimate(name, value, prepared.n, Interval(float(low), float(high)), baseline)
 
 
 def _score(prepared: Prepared, outer: OuterPredictions):

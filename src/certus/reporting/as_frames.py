@@ -7,7 +7,7 @@ from typing import Any
 from ..exceptions import UsageError
 from ..tables.suggestions import unknown
 from .content.document import ReportContent
-from .content.values import Column, Estimate, Grid, Interval
+from .content.values import Interval, MeasureEstimate, ReportTable, TableColumn
 
 
 def frame(content: ReportContent, name: str, known: Sequence[str]) -> Any:
@@ -25,15 +25,15 @@ def frame(content: ReportContent, name: str, known: Sequence[str]) -> Any:
     return pd.DataFrame(columns)
 
 
-def _records(items: Sequence[object], title: str = "") -> Grid:
+def _records(items: Sequence[object], title: str = "") -> ReportTable:
     """Dataclasses as a table: a column for each field; intervals and estimates as several."""
     if not items:
-        return Grid(title, (), ())
+        return ReportTable(title, (), ())
     rows = [_cells(item) for item in items]
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return Grid(
+    return ReportTable(
         title,
-        tuple(map(Column, names)),
+        tuple(map(TableColumn, names)),
         tuple(tuple(row.get(name) for name in names) for row in rows),
     )
 
@@ -42,7 +42,7 @@ def _cells(item: object) -> dict[str, Any]:
     cells: dict[str, Any] = {}
     for one in fields(item):  # type: ignore[arg-type]
         value = getattr(item, one.name)
-        if isinstance(value, Estimate):
+        if isinstance(value, MeasureEstimate):
             cells.update(_cells(value))
         elif isinstance(value, Interval) or one.name.endswith("interval"):
             prefix = one.name.removesuffix("interval")
@@ -55,29 +55,31 @@ def _cells(item: object) -> dict[str, Any]:
     return cells
 
 
-def _grid(grid: Grid | None) -> Grid:
-    return grid or Grid("", (), ())
+def _grid(grid: ReportTable | None) -> ReportTable:
+    return grid or ReportTable("", (), ())
 
 
-def _thresholds(content: ReportContent) -> Grid:
+def _thresholds(content: ReportContent) -> ReportTable:
     counts = content.measures.counts if content.measures else None
     if counts is None:
-        return Grid("", (), ())
+        return ReportTable("", (), ())
     columns = ("threshold", "true positives", "false positives")
     rows = zip(counts.thresholds, counts.true_positives, counts.false_positives, strict=True)
-    return Grid("", tuple(map(Column, columns)), tuple(rows))
+    return ReportTable("", tuple(map(TableColumn, columns)), tuple(rows))
 
 
-def _subgroups(content: ReportContent) -> Grid:
+def _subgroups(content: ReportContent) -> ReportTable:
     rows = [
         {"by": one.column, "group": group.name, **_cells(group.estimate), "note": group.note}
         for one in content.subgroups for group in one.groups
     ]  # fmt: skip
     names = list(rows[0]) if rows else []
-    return Grid("", tuple(map(Column, names)), tuple(tuple(row[n] for n in names) for row in rows))
+    return ReportTable(
+        "", tuple(map(TableColumn, names)), tuple(tuple(row[n] for n in names) for row in rows)
+    )
 
 
-TABLES: dict[str, Callable[[ReportContent], Grid]] = {
+TABLES: dict[str, Callable[[ReportContent], ReportTable]] = {
     "models": lambda c: _records(c.comparison.candidates if c.comparison else ()),
     "measures": lambda c: _records(
         (*c.measures.estimates, *c.measures.areas) if c.measures else ()

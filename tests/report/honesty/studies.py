@@ -18,7 +18,7 @@ from certus.reporting.settings import Settings
 from tests.report.honesty import tables
 
 LOGISTIC, RIDGE = Settings(models=("logistic",), threads=1), Settings(models=("ridge",), threads=1)
-NEIGHBOURS = Settings(models=("knn",), threads=1)
+NEIGHBORS = Settings(models=("knn",), threads=1)
 NONE_FOUND = Problems("", (), ())
 N_FRESH = 100  # fresh training sets, whose mean score is the truth
 N_NEW_ROWS = 20_000
@@ -58,7 +58,7 @@ def leak_is_named(seed):
 
 def groups_are_named(seed):
     """Do rows of the same patients in several folds give D-GROUP?"""
-    codes, _ = codes_found(tables.rows_of(tables.with_repeated_patients(seed)), NEIGHBOURS)
+    codes, _ = codes_found(tables.rows_of(tables.with_repeated_patients(seed)), NEIGHBORS)
     return "D-GROUP" in codes
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from certus.reporting.content.values import Estimate
+from certus.reporting.content.values import MeasureEstimate
 from certus.reporting.render import as_json, markdown, tables
 from certus.reporting.render.outline import outline
 from tests.report.content_fixture import content
@@ -33,7 +33,7 @@ def test_the_json_follows_its_schema_and_is_the_same_again(name):
 
 def test_numbers_that_json_lacks_are_null_or_words():
     base = content()
-    odd = tuple(Estimate("m", v, 1) for v in (math.nan, math.inf, -math.inf))
+    odd = tuple(MeasureEstimate("m", v, 1) for v in (math.nan, math.inf, -math.inf))
     changed = replace(base, verdict=replace(base.verdict, others=odd))
     found = json.loads(as_json.render(changed))["verdict"]["others"]
     assert [e["value"] for e in found] == [None, "infinite", "−infinite"]

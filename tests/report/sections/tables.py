@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from certus.reporting.content.data import Problem
+from certus.reporting.content.data import DataProblem
 from certus.reporting.prepare import prepare
 from certus.reporting.prepared import Prepared
 from certus.reporting.sections import problems
@@ -26,7 +26,7 @@ def prepared_of(frame: pd.DataFrame, settings: Settings | None = None) -> Prepar
     return prepare(table_of(frame), settings or settings_for())
 
 
-def problems_of(frame: pd.DataFrame, code: str, **options: Any) -> list[Problem]:
+def problems_of(frame: pd.DataFrame, code: str, **options: Any) -> list[DataProblem]:
     """The problems with this code."""
     settings = settings_for(**options)
     found = problems.find(prepared_of(frame, settings), settings).problems
@@ -51,7 +51,7 @@ def clean(seed: int = 0, n: int = 200, task: str = "classes") -> pd.DataFrame:
     return frame
 
 
-def only(found: list[Problem]) -> Problem:
+def only(found: list[DataProblem]) -> DataProblem:
     assert len(found) == 1, [p.title for p in found]
     return found[0]
 

@@ -73,9 +73,9 @@ def test_neighbours_are_the_nearest_rows_in_standardised_columns(name):
     for c in found:
         distance = np.linalg.norm(A - A[c.row - 1], axis=1)
         distance[c.row - 1] = np.inf
-        wanted = np.sort(distance)[: len(c.neighbours)]
-        assert [v.distance for v in c.neighbours] == pytest.approx(wanted, rel=6e-3)
-        for v in c.neighbours:
+        wanted = np.sort(distance)[: len(c.neighbors)]
+        assert [v.distance for v in c.neighbors] == pytest.approx(wanted, rel=6e-3)
+        for v in c.neighbors:
             assert v.row != c.row
             assert distance[v.row - 1] == pytest.approx(v.distance, rel=6e-3)
             if prepared.task != "numbers":
@@ -88,7 +88,7 @@ def test_no_cell_is_shown_unless_requested(name):
     assert all(c.cells == () for c in found)
     if prepared.task == "numbers":
         assert all("tenth" in c.actual for c in found)
-        assert all("tenth" in v.answer for c in found for v in c.neighbours)
+        assert all("tenth" in v.answer for c in found for v in c.neighbors)
     _, _, shown = made(name, replace(SETTINGS, show_rows=True))
     row = shown[0].row - 1
     cells = dict(shown[0].cells)

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from certus.reporting.content.data import Problem, Problems
-from certus.reporting.content.values import Estimate, Interval
+from certus.reporting.content.data import DataProblem, Problems
+from certus.reporting.content.values import Interval, MeasureEstimate
 from certus.reporting.sections import verdict
 from certus.reporting.settings import Settings
 from tests.report.fixtures import case, noise, prepared_from, with_measure
@@ -16,7 +16,7 @@ CLEAN = Problems("", (), ("D-LEAK",))
 
 
 def leaking(name):
-    leak = Problem("D-LEAK", f"'{name}' alone predicts 'outcome' almost perfectly", "severe",
+    leak = DataProblem("D-LEAK", f"'{name}' alone predicts 'outcome' almost perfectly", "severe",
                    (name,), (), 600, "", "")  # fmt: skip
     return Problems("", (leak,), ())
 
@@ -86,7 +86,7 @@ def test_a_leak_is_named_with_its_code_instead_of_a_triumph():
 
 def test_numbers_are_told_by_the_variance_and_the_typical_error():
     prepared, result = case("ridge")
-    error = Estimate("typical error", 4.2, 442, Interval(3.9, 4.5), 7.9)
+    error = MeasureEstimate("typical error", 4.2, 442, Interval(3.9, 4.5), 7.9)
     result = replace(with_measure(result, 0.61, 0.55, 0.66), others=(error,))
     found = verdict.make(prepared, SETTINGS, result, CLEAN)
     assert found.headline == "Yes, strongly."

@@ -49,11 +49,11 @@ def explain(c: "Certificate") -> str:
     mark = "[i]" if no_failure else MARK.get(c.status, "[!!]")
     title += among(c) + known_only_to(c)
     lines = [f"{mark} {title}   {c.model}, {shape}"]
-    lines += [f"{label:<14} {text}" for label, text in labelled_lines(c)]
+    lines += [f"{label:<14} {text}" for label, text in labeled_lines(c)]
     return printable("\n".join(lines))
 
 
-def labelled_lines(c: "Certificate") -> Lines:
+def labeled_lines(c: "Certificate") -> Lines:
     """The lines of ``explain`` below its title, in all the characters that they need."""
     words = claim_of(c).wording
     rows = [(words.verb(c).capitalize(), c.formula)]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from .values import Estimate, Grid, Interval, Note
+from .values import Interval, MeasureEstimate, Note, ReportTable
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Verdict:
     kind: str  # "yes", "no evidence", "too few rows", "suspiciously good", "structure"
     headline: str  # "Yes, moderately."
     text: str  # the sentences after the headline
-    measure: Estimate | None  # of the whole procedure, on rows that it had not seen
-    others: tuple[Estimate, ...] = ()  # typical error, Brier score …
+    measure: MeasureEstimate | None  # of the whole procedure, on rows that it had not seen
+    others: tuple[MeasureEstimate, ...] = ()  # typical error, Brier score …
     how: str = ""  # "5 outer folds; in each, 6 models were compared on 5 inner folds"
 
 
@@ -60,7 +60,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ModelComparison:
     """The models that were compared, and the rule that chose one."""
 
     candidates: tuple[Candidate, ...]
@@ -90,8 +90,8 @@ class Headroom:
     """What a boosted tree reaches on the same outer folds: reference, not certified."""
 
     measure: str
-    reference: Estimate
-    chosen: Estimate
+    reference: MeasureEstimate
+    chosen: MeasureEstimate
     difference: float  # reference − chosen, in the direction in which larger is better
     interval: Interval | None
     text: str
@@ -114,4 +114,4 @@ class Ceiling:
     n: int
     error: float  # of the procedure, or of the chosen model, on outer folds
     text: str
-    table: Grid | None = None
+    table: ReportTable | None = None

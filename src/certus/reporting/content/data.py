@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from .values import Estimate, Grid, Note
+from .values import MeasureEstimate, Note, ReportTable
 
 
 @dataclass(frozen=True)
-class Problem:
+class DataProblem:
     """A problem of the data, with a stable code."""
 
     code: str  # "D-DUP"
@@ -25,7 +25,7 @@ class Problems:
     """Section 10."""
 
     text: str
-    problems: tuple[Problem, ...]
+    problems: tuple[DataProblem, ...]
     checked: tuple[str, ...]  # codes that were looked for and not found
 
 
@@ -58,8 +58,8 @@ class Structure:
     text: str
     rows: Dendrogram | None
     variables: Dendrogram | None
-    evidence: Grid | None  # by number of clusters
-    profiles: Grid | None  # of each cluster, in the table's own units
+    evidence: ReportTable | None  # by number of clusters
+    profiles: ReportTable | None  # of each cluster, in the table's own units
     notes: tuple[Note, ...] = ()
 
 
@@ -68,7 +68,7 @@ class TableOne:
     """Section 9."""
 
     text: str
-    table: Grid
+    table: ReportTable
     events_per_parameter: float | None
     missing: tuple[str, ...]  # how values were filled, inside which fold
     dropped: tuple[str, ...]  # rows and columns left out, and why
@@ -79,7 +79,7 @@ class Subgroup:
     """The verdict's measure within one group of rows."""
 
     name: str
-    estimate: Estimate
+    estimate: MeasureEstimate
     note: str = ""  # "fewer than 20 rows: no estimate"
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from .answer import Ceiling, Certificates, Comparison, Headroom, Question, Verdict
+from .answer import Ceiling, Certificates, Headroom, ModelComparison, Question, Verdict
 from .data import Problems, Structure, Subgroups, TableOne, Unchecked
 from .model import Cases, WhatIf, WhatItUses
 from .performance import Calibration, Measures
@@ -60,7 +60,7 @@ class ReportContent:
     certus_version: str
     question: Question
     verdict: Verdict
-    comparison: Comparison | None
+    comparison: ModelComparison | None
     certificates: Certificates
     headroom: Headroom | None
     measures: Measures | None

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from .values import Grid, Interval, Note
+from .values import Interval, Note, ReportTable
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Case:
     actual: str
     text: str
     reasons: tuple[tuple[str, float], ...]  # column and what it adds to the score
-    neighbours: tuple[Vote, ...] = ()
+    neighbors: tuple[Vote, ...] = ()
     cells: tuple[tuple[str, str], ...] = ()  # only with show_rows
 
 
@@ -109,4 +109,4 @@ class Cases:
 
     text: str
     cases: tuple[Case, ...]
-    table: Grid | None = None
+    table: ReportTable | None = None

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from .values import Estimate, Grid, Interval
+from .values import Interval, MeasureEstimate, ReportTable
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class Measures:
     errors (numbers)."""
 
     text: str
-    estimates: tuple[Estimate, ...]  # at the selected threshold, with intervals
+    estimates: tuple[MeasureEstimate, ...]  # at the selected threshold, with intervals
     counts: ThresholdCounts | None = None
-    confusion: Grid | None = None  # several classes
-    deciles: Grid | None = None  # decile, n, events, mean p, observed share
-    areas: tuple[Estimate, ...] = ()  # AUC, average precision, Gini, KS
-    residuals: Grid | None = None  # numbers: quantiles of the errors
+    confusion: ReportTable | None = None  # several classes
+    deciles: ReportTable | None = None  # decile, n, events, mean p, observed share
+    areas: tuple[MeasureEstimate, ...] = ()  # AUC, average precision, Gini, KS
+    residuals: ReportTable | None = None  # numbers: quantiles of the errors
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Calibration:
 
     text: str
     bins: tuple[CalibrationBin, ...]
-    slope: Estimate | None
-    intercept: Estimate | None
-    brier: Estimate | None  # numbers: None
+    slope: MeasureEstimate | None
+    intercept: MeasureEstimate | None
+    brier: MeasureEstimate | None  # numbers: None
     before: str = ""  # what calibration did, if the model was recalibrated

@@ -13,7 +13,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class MeasureEstimate:
     """A measure with its interval, the number of rows behind it and what guessing would give."""
 
     name: str  # "AUC", "R²", "sensitivity"
@@ -25,7 +25,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """The head of one column of a table, and how its cells are written."""
 
     name: str
@@ -33,11 +33,11 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Grid:
+class ReportTable:
     """A table: the cells of a row in the order of the columns, None where there is no value."""
 
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     rows: tuple[tuple[str | float | int | None, ...], ...]
     notes: tuple[str, ...] = ()
 

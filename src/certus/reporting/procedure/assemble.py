@@ -6,8 +6,8 @@ import numpy as np
 
 from ...text.format import count
 from ..content.answer import Candidate as ComparedCandidate
-from ..content.answer import Comparison
-from ..content.values import Estimate
+from ..content.answer import ModelComparison
+from ..content.values import MeasureEstimate
 from ..prepared import Prepared
 from ..settings import Settings
 from .budget import Plan
@@ -57,7 +57,7 @@ def assembled(
     by_candidate = {key: one for key, one in by_candidate.items() if (one.fold >= 0).any()}
     reference = _together(n, q, fold, [(found.held_out, found.reference) for found in folds])
 
-    def measured(answers: OuterPredictions, text: str = "") -> Estimate:
+    def measured(answers: OuterPredictions, text: str = "") -> MeasureEstimate:
         return estimate(
             measure, target, answers.output, answers.fold, guess, s, together,
             settings.confidence, settings.seed, text,
@@ -74,7 +74,7 @@ def assembled(
     threshold, reason = threshold_for_classes(prepared, settings)
     has_reference = bool((reference.fold >= 0).any())
     return ProcedureResult(
-        comparison=Comparison(
+        comparison=ModelComparison(
             _compared(prepared, refit, folds, outer_scores, measure.name, measure.baseline),
             measure.baseline, RULE, len(folds), n_inner,
         ),

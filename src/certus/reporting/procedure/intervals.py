@@ -19,7 +19,7 @@ Nested cross-validation estimates the factor from one table. With 10 repetitions
 
 import numpy as np
 
-from ..content.values import Estimate, Interval
+from ..content.values import Interval, MeasureEstimate
 from .measures import Measure, Weighted
 
 N_RESAMPLES = 1000
@@ -32,7 +32,7 @@ def estimate(
     measure: Measure, target: np.ndarray, output: np.ndarray, fold: np.ndarray,
     guess: np.ndarray, s: np.ndarray | None, together: np.ndarray, confidence: float, seed: int,
     text: str = "",
-) -> Estimate:  # fmt: skip
+) -> MeasureEstimate:  # fmt: skip
     """The measure of the answered rows with its interval."""
     known = fold >= 0
     weights = np.ones(int(known.sum())) if s is None else s[known]
@@ -48,7 +48,7 @@ def estimate(
     if interval is not None:
         low = max(interval.low, measure.least)
         interval = Interval(low, min(interval.high, 1.0), confidence)
-    return Estimate(measure.name, value, int(known.sum()), interval, measure.baseline, text)
+    return MeasureEstimate(measure.name, value, int(known.sum()), interval, measure.baseline, text)
 
 
 def n_resamples(work: int) -> int:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..content.values import Estimate, Interval
+from ..content.values import Interval, MeasureEstimate
 from ..prepared import Prepared
 from ..settings import Settings
 from .encoding import target_of
@@ -14,7 +14,7 @@ from .result import OuterPredictions
 def other_estimates(
     prepared: Prepared, outer: OuterPredictions, guess: np.ndarray, together: np.ndarray,
     settings: Settings,
-) -> tuple[Estimate, ...]:  # fmt: skip
+) -> tuple[MeasureEstimate, ...]:  # fmt: skip
     """Further measures of the answers to held-out rows, each beside the baseline's."""
     known = outer.fold >= 0
     target, output, guess = target_of(prepared)[known], outer.output[known], guess[known]
@@ -34,7 +34,7 @@ def other_estimates(
         interval = Interval(
             max(interval.low, 0.0), min(interval.high, highest), settings.confidence
         )
-    return (Estimate(name, value, len(s), interval, guessed, text),)
+    return (MeasureEstimate(name, value, len(s), interval, guessed, text),)
 
 
 def _losses(

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..content.answer import Comparison
-from ..content.values import Estimate
+from ..content.answer import ModelComparison
+from ..content.values import MeasureEstimate
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,7 +38,7 @@ class OuterPredictions:
 class ProcedureResult:
     """The chosen model and the honest score of the way in which it was chosen."""
 
-    comparison: Comparison
+    comparison: ModelComparison
     key: str  # of the chosen candidate: "logistic", "knn", …
     name: str
     pipeline: "Pipeline"  # fitted on all rows; its last step is a certus estimator
@@ -46,13 +46,13 @@ class ProcedureResult:
     calibration: str  # what calibration did, in a sentence; "" if nothing
     certificate: "Certificate"  # ``verify`` of the pipeline, on all rows
     other_certificates: tuple[tuple[str, "Certificate"], ...]  # of the other candidates, refitted
-    measure: Estimate  # the verdict's, with interval and baseline
-    others: tuple[Estimate, ...]
+    measure: MeasureEstimate  # the verdict's, with interval and baseline
+    others: tuple[MeasureEstimate, ...]
     how: str
     outer: OuterPredictions  # of the whole procedure
     by_candidate: dict[str, OuterPredictions]
     reference: OuterPredictions | None  # the boosted tree
-    reference_measure: Estimate | None
+    reference_measure: MeasureEstimate | None
     threshold: float | None  # two classes, with its reason
     threshold_reason: str
     seconds: dict[str, float] = field(default_factory=dict)  # by step: for run.json

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..content.answer import CertificateBox
 from ..content.document import ReportContent
-from ..content.values import Grid
+from ..content.values import ReportTable
 from . import tables, thresholds, what_if
 from .charts.forests import MAX_EFFECTS
 from .mathml import formula
@@ -126,16 +126,16 @@ def _now(content: ReportContent) -> thresholds.AtThreshold | None:
     return None if counts is None else thresholds.at(counts, counts.selected)
 
 
-def shown(grid: Grid) -> Grid:
+def shown(grid: ReportTable) -> ReportTable:
     """The first rows of a long table."""
     if len(grid.rows) <= MAX_TABLE_ROWS:
         return grid
     more = len(grid.rows) - MAX_TABLE_ROWS
     note = f"{integer(more)} more rows are in report.json."
-    return Grid(grid.title, grid.columns, grid.rows[:MAX_TABLE_ROWS], (*grid.notes, note))
+    return ReportTable(grid.title, grid.columns, grid.rows[:MAX_TABLE_ROWS], (*grid.notes, note))
 
 
-def right_aligned(grid: Grid) -> list[bool]:
+def right_aligned(grid: ReportTable) -> list[bool]:
     """Whether the cells of each column are numbers, also where they are written out."""
     return [
         all(NUMERIC.fullmatch(cell(row[j], column.kind)) is not None for row in grid.rows)

@@ -6,11 +6,11 @@ Text that came from the data is escaped, so that it is shown and not obeyed.
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from ..content.data import Dendrogram, Problem
+from ..content.data import DataProblem, Dendrogram
 from ..content.document import ReportContent
 from ..content.model import Case, WhatItUses
 from ..content.performance import Calibration, Measures
-from ..content.values import Estimate, Explanation, Grid, Note
+from ..content.values import Explanation, MeasureEstimate, Note, ReportTable
 from . import tables, thresholds
 from .charts import calibration as calibration_chart
 from .charts import trees
@@ -61,7 +61,7 @@ def code(text: str) -> str:
     return f"{fence} {text} {fence}"
 
 
-def table(grid: Grid) -> str:
+def table(grid: ReportTable) -> str:
     """A table, with its title above and its notes below."""
     rows = grid.rows[:MAX_TABLE_ROWS]
     head = [escaped(column.name) or " " for column in grid.columns]
@@ -128,7 +128,7 @@ def _boxes(content: ReportContent) -> str:
     )
 
 
-def _estimate(m: Estimate) -> str:
+def _estimate(m: MeasureEstimate) -> str:
     interval = (
         f", {percent(m.interval.level)} interval {interval_text(m.interval)}" if m.interval else ""
     )
@@ -259,7 +259,7 @@ def _case(case: Case, with_probability: bool) -> Lines:
     yield f"Predicted '{escaped(case.predicted)}'{chance}, actual '{escaped(case.actual)}'."
     yield escaped(case.text)
     yield table(tables.reasons(case)) if case.reasons else ""
-    yield table(tables.neighbours(case)) if case.neighbours else ""
+    yield table(tables.neighbors(case)) if case.neighbors else ""
     yield table(tables.cells(case)) if case.cells else ""
 
 
@@ -288,7 +288,7 @@ def _problems(content: ReportContent) -> Lines:
         yield f"Looked for and not found: {escaped(', '.join(content.problems.checked))}."
 
 
-def _problem(problem: Problem) -> Lines:
+def _problem(problem: DataProblem) -> Lines:
     lines = (
         ("Severity", tables.SEVERITIES.get(problem.severity, "Remark")),
         ("Columns", tables.problem_columns(problem)), ("Rows", tables.problem_rows(problem)),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ..content.document import ReportContent
 from ..content.performance import Measures
-from ..content.values import Estimate
+from ..content.values import MeasureEstimate
 from .charts import calibration, distributions, evidence, forests, reasons, threshold_curves, trees
 from .charts.chart import Chart
 
@@ -75,7 +75,7 @@ def _curves(measures: Measures) -> tuple[Chart, ...]:
     counts = measures.counts
     if counts is None or not counts.n_positive or not counts.n_negative:
         return ()
-    areas: dict[str, Estimate] = {area.name.lower(): area for area in measures.areas}
+    areas: dict[str, MeasureEstimate] = {area.name.lower(): area for area in measures.areas}
     return (
         threshold_curves.roc(counts, areas.get("auc")),
         threshold_curves.precision_recall(counts, areas.get("average precision")),

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from ..content.answer import Comparison, Headroom
-from ..content.data import Problem, Subgroups, Unchecked
+from ..content.answer import Headroom, ModelComparison
+from ..content.data import DataProblem, Subgroups, Unchecked
 from ..content.document import Change, CrosswalkItem
 from ..content.model import Case, Effect, SelectedColumn
-from ..content.values import Column, Estimate, Grid, Interval
+from ..content.values import Interval, MeasureEstimate, ReportTable, TableColumn
 from .numbers import integer, interval_text, listed, percent, sentence, value_beside
 
 TEXT = "text"
@@ -23,17 +23,17 @@ def _level(intervals: Iterable[Interval | None]) -> str:
     return f"{percent(levels.pop())} interval" if len(levels) == 1 else "interval"
 
 
-def estimates(title: str, found: Iterable[Estimate]) -> Grid:
+def estimates(title: str, found: Iterable[MeasureEstimate]) -> ReportTable:
     """Measures with value, interval, n and what guessing gives."""
     found = tuple(found)
     guessing = any(e.baseline is not None for e in found)
     meaning = any(e.text for e in found)
     columns = [
-        Column("measure", TEXT), Column("value", TEXT),
-        Column(_level(e.interval for e in found), TEXT), Column("n", "count"),
+        TableColumn("measure", TEXT), TableColumn("value", TEXT),
+        TableColumn(_level(e.interval for e in found), TEXT), TableColumn("n", "count"),
     ]  # fmt: skip
-    columns += [Column("guessing")] if guessing else []
-    columns += [Column("what it is", TEXT)] if meaning else []
+    columns += [TableColumn("guessing")] if guessing else []
+    columns += [TableColumn("what it is", TEXT)] if meaning else []
     rows: list[tuple[str | float | int | None, ...]] = []
     for e in found:
         row: list[str | float | int | None] = [
@@ -42,20 +42,21 @@ def estimates(title: str, found: Iterable[Estimate]) -> Grid:
         row += [e.baseline] if guessing else []
         row += [e.text] if meaning else []
         rows.append(tuple(row))
-    return Grid(title, tuple(columns), tuple(rows))
+    return ReportTable(title, tuple(columns), tuple(rows))
 
 
-def candidates(comparison: Comparison) -> Grid:
+def candidates(comparison: ModelComparison) -> ReportTable:
     """The compared models."""
     first = comparison.candidates[0].measure if comparison.candidates else "score"
     notes = any(c.note for c in comparison.candidates)
     columns = (
-        Column("model", TEXT), Column("parameters", TEXT), Column(f"{first}, inner folds"),
-        Column("standard error"), Column(f"{first}, outer folds"),
-        Column("folds that chose it", "count"), Column("rows", "count"),
-        *((Column("note", TEXT),) if notes else ()),
+        TableColumn("model", TEXT), TableColumn("parameters", TEXT),
+        TableColumn(f"{first}, inner folds"),
+        TableColumn("standard error"), TableColumn(f"{first}, outer folds"),
+        TableColumn("folds that chose it", "count"), TableColumn("rows", "count"),
+        *((TableColumn("note", TEXT),) if notes else ()),
     )  # fmt: skip
-    return Grid(
+    return ReportTable(
         "Models that were compared",
         columns,
         tuple(
@@ -69,13 +70,13 @@ def candidates(comparison: Comparison) -> Grid:
     )  # fmt: skip
 
 
-def headroom(found: Headroom) -> Grid:
+def headroom(found: Headroom) -> ReportTable:
     """Reference and chosen model."""
-    return Grid(
+    return ReportTable(
         "Chosen model and reference on the same outer folds",
-        (Column("model", TEXT), Column(found.measure, TEXT),
-         Column(_level((found.chosen.interval, found.reference.interval)), TEXT),
-         Column("n", "count")),
+        (TableColumn("model", TEXT), TableColumn(found.measure, TEXT),
+         TableColumn(_level((found.chosen.interval, found.reference.interval)), TEXT),
+         TableColumn("n", "count")),
         tuple(
             (name, value_beside(e.value, e.interval), _interval(e.interval), e.n)
             for name, e in (("chosen model", found.chosen),
@@ -84,22 +85,26 @@ def headroom(found: Headroom) -> Grid:
     )  # fmt: skip
 
 
-def effects(found: Iterable[Effect]) -> Grid:
+def effects(found: Iterable[Effect]) -> ReportTable:
     """Coefficients with interval, and odds ratios where there are any."""
     found = tuple(found)
     ratios = any(e.ratio is not None for e in found)
     p_values = any(e.p_value is not None for e in found)
     of_class = any(e.of_class for e in found)
     level = _level(e.interval for e in found)
-    columns = [Column("class", TEXT)] if of_class else []
+    columns = [TableColumn("class", TEXT)] if of_class else []
     columns += [
-        Column("column", TEXT),
-        Column("unit", TEXT),
-        Column("coefficient", TEXT),
-        Column(level, TEXT),
+        TableColumn("column", TEXT),
+        TableColumn("unit", TEXT),
+        TableColumn("coefficient", TEXT),
+        TableColumn(level, TEXT),
     ]
-    columns += [Column("odds ratio", TEXT), Column(f"{level} of the ratio", TEXT)] if ratios else []
-    columns += [Column("p", "p")] if p_values else []
+    columns += (
+        [TableColumn("odds ratio", TEXT), TableColumn(f"{level} of the ratio", TEXT)]
+        if ratios
+        else []
+    )
+    columns += [TableColumn("p", "p")] if p_values else []
     rows: list[tuple[str | float | int | None, ...]] = []
     for e in found:
         row: list[str | float | int | None] = [e.of_class] if of_class else []
@@ -111,21 +116,21 @@ def effects(found: Iterable[Effect]) -> Grid:
             ]
         row += [e.p_value] if p_values else []
         rows.append(tuple(row))
-    return Grid("Effects in the table's own units", tuple(columns), tuple(rows))
+    return ReportTable("Effects in the table's own units", tuple(columns), tuple(rows))
 
 
-def selected(found: Iterable[SelectedColumn]) -> Grid:
+def selected(found: Iterable[SelectedColumn]) -> ReportTable:
     """Weights with the share of resamples that select the column."""
     found = tuple(found)
-    return Grid(
+    return ReportTable(
         "Columns that the model selects",
-        (Column("column", TEXT), Column("weight"), Column("selected in", "share"),
-         Column("resamples", "count")),
+        (TableColumn("column", TEXT), TableColumn("weight"), TableColumn("selected in", "share"),
+         TableColumn("resamples", "count")),
         tuple((s.column, s.weight, s.frequency, s.n_resamples) for s in found),
     )  # fmt: skip
 
 
-def subgroups(found: Subgroups) -> Grid:
+def subgroups(found: Subgroups) -> ReportTable:
     """The measure of each group."""
     notes = any(g.note for g in found.groups)
     measure = found.groups[0].estimate.name if found.groups else "measure"
@@ -135,43 +140,44 @@ def subgroups(found: Subgroups) -> Grid:
         value = None if silent else value_beside(g.estimate.value, g.estimate.interval)
         row = (g.name, value, _interval(g.estimate.interval), g.estimate.n)
         rows.append((*row, g.note) if notes else row)
-    return Grid(
+    return ReportTable(
         f"{measure} by {found.column}",
-        (Column(found.column, TEXT), Column(measure, TEXT),
-         Column(_level(g.estimate.interval for g in found.groups), TEXT), Column("n", "count"),
-         *((Column("note", TEXT),) if notes else ())),
+        (TableColumn(found.column, TEXT), TableColumn(measure, TEXT),
+         TableColumn(_level(g.estimate.interval for g in found.groups), TEXT),
+         TableColumn("n", "count"),
+         *((TableColumn("note", TEXT),) if notes else ())),
         tuple(rows),
     )  # fmt: skip
 
 
-def reasons(case: Case) -> Grid:
+def reasons(case: Case) -> ReportTable:
     """What each column adds to the score of a case."""
-    return Grid(
+    return ReportTable(
         f"Row {integer(case.row)}: what adds to its score",
-        (Column("column", TEXT), Column("adds to the score")),
+        (TableColumn("column", TEXT), TableColumn("adds to the score")),
         case.reasons,
     )
 
 
-def neighbours(case: Case) -> Grid:
+def neighbors(case: Case) -> ReportTable:
     """The neighbours of a case."""
-    return Grid(
+    return ReportTable(
         f"Row {integer(case.row)}: nearest rows",
-        (Column("row", "count"), Column("actual", TEXT), Column("distance")),
-        tuple((v.row, v.answer, v.distance) for v in case.neighbours),
+        (TableColumn("row", "count"), TableColumn("actual", TEXT), TableColumn("distance")),
+        tuple((v.row, v.answer, v.distance) for v in case.neighbors),
     )
 
 
-def cells(case: Case) -> Grid:
+def cells(case: Case) -> ReportTable:
     """The cells of a case, only with --show-rows."""
-    return Grid(
+    return ReportTable(
         f"Row {integer(case.row)}: its cells",
-        (Column("column", TEXT), Column("value", TEXT)),
+        (TableColumn("column", TEXT), TableColumn("value", TEXT)),
         case.cells,
     )
 
 
-def problem_rows(problem: Problem) -> str:
+def problem_rows(problem: DataProblem) -> str:
     """Row numbers of a problem: "3, 4, 5 and 237 more"."""
     if not problem.rows:
         return "" if not problem.n_rows else integer(problem.n_rows)
@@ -180,33 +186,38 @@ def problem_rows(problem: Problem) -> str:
     return f"{numbers} and {integer(more)} more" if more > 0 else numbers
 
 
-def problem_columns(problem: Problem) -> str:
+def problem_columns(problem: DataProblem) -> str:
     """Names of the columns of a problem, at most 5."""
     return listed([f"'{name}'" for name in problem.columns])
 
 
-def unchecked(found: Iterable[Unchecked]) -> Grid:
+def unchecked(found: Iterable[Unchecked]) -> ReportTable:
     """Checks that were not made."""
-    return Grid(
+    return ReportTable(
         "Checks that were not made",
-        (Column("check", TEXT), Column("why", TEXT)),
+        (TableColumn("check", TEXT), TableColumn("why", TEXT)),
         tuple((u.check, sentence(u.why)) for u in found),
     )
 
 
-def crosswalk(found: Iterable[CrosswalkItem]) -> Grid:
+def crosswalk(found: Iterable[CrosswalkItem]) -> ReportTable:
     """Items of TRIPOD+AI."""
-    return Grid(
+    return ReportTable(
         "Items of TRIPOD+AI",
-        (Column("item", TEXT), Column("topic", TEXT), Column("where", TEXT)),
+        (TableColumn("item", TEXT), TableColumn("topic", TEXT), TableColumn("where", TEXT)),
         tuple((c.item, c.topic, c.answer) for c in found),
     )
 
 
-def changes(found: Iterable[Change]) -> Grid:
+def changes(found: Iterable[Change]) -> ReportTable:
     """Differences from an earlier report."""
-    return Grid(
+    return ReportTable(
         "What changed",
-        (Column("what", TEXT), Column("before", TEXT), Column("now", TEXT), Column("note", TEXT)),
+        (
+            TableColumn("what", TEXT),
+            TableColumn("before", TEXT),
+            TableColumn("now", TEXT),
+            TableColumn("note", TEXT),
+        ),
         tuple((c.what, c.before, c.after, c.text) for c in found),
     )

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 from ..content.performance import ThresholdCounts
-from ..content.values import Column, Grid
+from ..content.values import ReportTable, TableColumn
 
 MAX_TABLE_ROWS = 11
 
@@ -97,19 +97,20 @@ def highest_useful(counts: ThresholdCounts) -> float:
     return min(0.99, max([2 * prevalence, 1.2 * chosen, *enough]))
 
 
-def table(counts: ThresholdCounts) -> Grid:
+def table(counts: ThresholdCounts) -> ReportTable:
     """A few thresholds as a table: spread over the shares of rows that are predicted positive."""
     every = all_of(counts)
     last = len(every) - 1
     steps = min(MAX_TABLE_ROWS - 1, last) or 1
     picked = sorted({round(i * last / steps) for i in range(steps + 1)} | {counts.selected})
-    return Grid(
+    return ReportTable(
         "Counts and measures by threshold",
         (
-            Column("threshold"), Column("true positives", "count"),
-            Column("false positives", "count"), Column("false negatives", "count"),
-            Column("true negatives", "count"), Column("sensitivity", "share"),
-            Column("specificity", "share"), Column("precision", "share"), Column("net benefit"),
+            TableColumn("threshold"), TableColumn("true positives", "count"),
+            TableColumn("false positives", "count"), TableColumn("false negatives", "count"),
+            TableColumn("true negatives", "count"), TableColumn("sensitivity", "share"),
+            TableColumn("specificity", "share"), TableColumn("precision", "share"),
+            TableColumn("net benefit"),
         ),
         tuple(
             (m.threshold, m.tp, m.fp, m.fn, m.tn, m.sensitivity, m.specificity, m.precision,

@@ -10,7 +10,7 @@ from typing import Any
 from ..content.document import Against, Change, ReportContent
 from ..content.model import Effect
 from ..content.phrases import count, digits3, interval_text, listed, value_and_interval
-from ..content.values import Estimate, Interval
+from ..content.values import Interval, MeasureEstimate
 
 MAX_COLUMNS_NAMED = 10
 MODEL_FILE = "model file"
@@ -87,7 +87,7 @@ def _of_verdict(content: ReportContent, before: Mapping[str, Any]) -> list[Chang
     return changes
 
 
-def _overlap(old: Estimate, new: Estimate) -> str:
+def _overlap(old: MeasureEstimate, new: MeasureEstimate) -> str:
     if old.interval is None or new.interval is None:
         return ""
     apart = old.interval.high < new.interval.low or new.interval.high < old.interval.low
@@ -192,11 +192,11 @@ def _rows(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
 
 
-def _estimate(row: Mapping[str, Any]) -> Estimate | None:
+def _estimate(row: Mapping[str, Any]) -> MeasureEstimate | None:
     value = row.get("value")
     if not isinstance(value, int | float):
         return None
-    return Estimate(str(row.get("name")), float(value), int(row.get("n") or 0),
+    return MeasureEstimate(str(row.get("name")), float(value), int(row.get("n") or 0),
                     _interval(row.get("interval")))  # fmt: skip
 
 
@@ -209,7 +209,7 @@ def _interval(row: object) -> Interval | None:
     return Interval(float(low), float(high), float(row.get("level") or 0.95))
 
 
-def _shown(estimate: Estimate) -> str:
+def _shown(estimate: MeasureEstimate) -> str:
     return f"{estimate.name} {value_and_interval(estimate.value, estimate.interval)}"
 
 

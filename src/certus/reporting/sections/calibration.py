@@ -16,7 +16,7 @@ from scipy.special import expit, logit, stdtrit
 from ...text.proportions import wilson
 from ..content.performance import Calibration, CalibrationBin
 from ..content.phrases import digits3, share, value_and_interval
-from ..content.values import Estimate, Interval
+from ..content.values import Interval, MeasureEstimate
 from ..prepared import Prepared
 from ..procedure.result import ProcedureResult
 from ..settings import Settings
@@ -55,7 +55,11 @@ def make(prepared: Prepared, settings: Settings, result: ProcedureResult) -> Cal
 
 
 def _two_classes(
-    prepared: Prepared, settings: Settings, found: Answered, before: str, brier: Estimate | None
+    prepared: Prepared,
+    settings: Settings,
+    found: Answered,
+    before: str,
+    brier: MeasureEstimate | None,
 ) -> Calibration:
     assert prepared.positive is not None
     y, p = found.target.astype(float), found.output
@@ -138,7 +142,7 @@ def straight_line(y: np.ndarray, z: np.ndarray, s: np.ndarray) -> tuple[float, f
 
 def _line(
     y: np.ndarray, z: np.ndarray, found: Answered, settings: Settings, line: Line
-) -> tuple[Estimate | None, Estimate | None]:
+) -> tuple[MeasureEstimate | None, MeasureEstimate | None]:
     """Slope and intercept with intervals; None where they are not finite."""
     a, b = line(y, z, found.weights)
     if not np.isfinite([a, b]).all():
@@ -147,12 +151,12 @@ def _line(
     of_slope = "1 if predictions are neither too extreme (below 1) nor too timid (above 1)"
     of_intercept = "0 if predictions are neither too high nor too low"
     return (
-        Estimate("slope", b, found.n, ends[1], 1.0, of_slope),
-        Estimate("intercept", a, found.n, ends[0], 0.0, of_intercept),
+        MeasureEstimate("slope", b, found.n, ends[1], 1.0, of_slope),
+        MeasureEstimate("intercept", a, found.n, ends[0], 0.0, of_intercept),
     )
 
 
-def _reading(slope: Estimate | None, intercept: Estimate | None) -> str:
+def _reading(slope: MeasureEstimate | None, intercept: MeasureEstimate | None) -> str:
     """What slope and intercept say."""
     if slope is None or intercept is None:
         return "The classes are separated, so there is no finite calibration slope."

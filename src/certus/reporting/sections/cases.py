@@ -22,7 +22,7 @@ from ..settings import Settings
 from .parts.answers import Answered, answered
 from .parts.linear import LinearModel, levels_of, linear_model, numbers_of
 
-N_NEIGHBOURS, N_REASONS = 5, 5
+N_NEIGHBORS, N_REASONS = 5, 5
 MIN_ROWS = 10
 MAX_ROWS = 50_000  # that are searched for neighbours
 CHECK = "Explained cases"
@@ -39,7 +39,7 @@ def make(
     chosen = choose(prepared, result, found, settings.seed)
     rows = [int(found.rows[i]) for i in chosen.values()]
     reasons = _reasons(prepared, settings, result, rows)
-    near = _neighbours(prepared, settings, rows)
+    near = _neighbors(prepared, settings, rows)
     cases = []
     for (kind, i), adds, votes in zip(chosen.items(), reasons, near, strict=True):
         cases.append(_case(prepared, settings, result, found, kind, i, adds, votes))
@@ -198,7 +198,7 @@ def median_row(prepared: Prepared, result: ProcedureResult, linear: LinearModel)
     return middle
 
 
-def _neighbours(prepared: Prepared, settings: Settings, rows: list[int]) -> list[tuple[Vote, ...]]:
+def _neighbors(prepared: Prepared, settings: Settings, rows: list[int]) -> list[tuple[Vote, ...]]:
     """The nearest other rows in standardised columns, nearest first."""
     A = np.asarray(encoder_for(prepared.columns, prepared.n).fit_transform(prepared.X), dtype=float)
     searched = np.arange(prepared.n)
@@ -209,7 +209,7 @@ def _neighbours(prepared: Prepared, settings: Settings, rows: list[int]) -> list
     for row in rows:
         others = searched[searched != row]
         distance = np.sqrt(((A[others] - A[row]) ** 2).sum(axis=1))
-        nearest = np.argsort(distance, kind="stable")[:N_NEIGHBOURS]
+        nearest = np.argsort(distance, kind="stable")[:N_NEIGHBORS]
         made.append(tuple(
             Vote(int(prepared.row_numbers[others[i]]), _answer(prepared, settings, int(others[i])),
                  float(f"{distance[i]:.3g}"))

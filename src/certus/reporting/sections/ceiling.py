@@ -10,7 +10,7 @@ import numpy as np
 from ...neighbors import bayes_error_bracket
 from ..content.answer import Ceiling
 from ..content.phrases import count, percent, share
-from ..content.values import Column, Grid
+from ..content.values import ReportTable, TableColumn
 from ..prepared import Prepared
 from ..procedure.encoding import encoder_for
 from ..procedure.folds import MIN_SHARE_DISTINCT
@@ -53,10 +53,10 @@ def make(prepared: Prepared, settings: Settings, result: ProcedureResult) -> Cei
     )
     low, high = bracket.interval
     level = percent(settings.confidence)
-    table = Grid(
+    table = ReportTable(
         "Shares of rows with a wrong answer",
-        (Column("of", "text"), Column("share", "share"), Column("low", "share"),
-         Column("high", "share"), Column("n", "count")),
+        (TableColumn("of", "text"), TableColumn("share", "share"), TableColumn("low", "share"),
+         TableColumn("high", "share"), TableColumn("n", "count")),
         (
             ("one nearest neighbour", bracket.R, low, high, bracket.n),
             ("the best possible model, at least", lower, min(bracket.confident[0], lower), None,

@@ -6,7 +6,7 @@ Each was recomputed from the rows by the definitions (``certus.verify``); no sol
 import re
 from typing import TYPE_CHECKING
 
-from ...certificate.explain.certificate import labelled_lines, page_to_read, status_and_claim
+from ...certificate.explain.certificate import labeled_lines, page_to_read, status_and_claim
 from ...certificate.registry import claim_of
 from ..content.answer import CertificateBox, Certificates
 from ..content.phrases import count, digits3
@@ -50,7 +50,7 @@ def box(name: str, certificate: "Certificate") -> CertificateBox:
         mathml=f"<math>{equation}</math>" if has_equation else from_text(formula),
         lines=tuple(
             (label, rounded(text, whole=label == "Objective"))
-            for label, text in labelled_lines(certificate)
+            for label, text in labeled_lines(certificate)
         ),
         definition=certificate.definition if page is None else page.module,
         definition_lines=None if page is None else page.n_lines,

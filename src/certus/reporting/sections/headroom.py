@@ -7,7 +7,7 @@ import numpy as np
 
 from ..content.answer import Headroom
 from ..content.phrases import digits3, interval_decimals, interval_text, number_as, percent, share
-from ..content.values import Estimate, Interval
+from ..content.values import Interval, MeasureEstimate
 from ..prepared import Prepared
 from ..procedure.measures import measure_of
 from ..procedure.result import ProcedureResult
@@ -53,7 +53,10 @@ def _those(found: Answered, rows: np.ndarray) -> Answered:
 
 
 def _text(
-    chosen: Estimate, reference: Estimate, difference: float, interval: Interval | None
+    chosen: MeasureEstimate,
+    reference: MeasureEstimate,
+    difference: float,
+    interval: Interval | None,
 ) -> str:
     reaches, ours = (_shown(e) for e in (reference, chosen))
     if interval is None:
@@ -82,7 +85,7 @@ def _text(
     )
 
 
-def _shown(estimate: Estimate) -> str:
+def _shown(estimate: MeasureEstimate) -> str:
     if estimate.name == "R²":
         return f"{share(estimate.value)} of the variance"
     if estimate.interval is None:

@@ -14,7 +14,7 @@ import numpy as np
 from ...metrics import imbalance_report
 from ..content.performance import Measures, ThresholdCounts
 from ..content.phrases import count, digits3, of_rows, share
-from ..content.values import Column, Estimate, Grid, Interval
+from ..content.values import Interval, MeasureEstimate, ReportTable, TableColumn
 from ..prepared import Prepared
 from ..procedure.result import ProcedureResult
 from ..settings import Settings
@@ -96,7 +96,7 @@ def _rounded(x: float) -> float:
     return float(f"{x:.3g}")
 
 
-def _at_threshold(settings: Settings, found: Answered, t: float) -> tuple[Estimate, ...]:
+def _at_threshold(settings: Settings, found: Answered, t: float) -> tuple[MeasureEstimate, ...]:
     """Measures at a threshold. Exact intervals where rows are independent, else a bootstrap."""
     is_predicted = (found.output >= t).astype(int)
     exact = imbalance_report(
@@ -115,7 +115,7 @@ def _at_threshold(settings: Settings, found: Answered, t: float) -> tuple[Estima
             again = estimated(name, _of_counts(key, found.target, is_predicted), found, settings)
             value, interval = again.value, again.interval or interval
         base = exact.baseline[key]
-        made.append(Estimate(name, value, rows.get(key, found.n), interval,
+        made.append(MeasureEstimate(name, value, rows.get(key, found.n), interval,
                              base if np.isfinite(base) else None, words))  # fmt: skip
     return tuple(made)
 
@@ -143,7 +143,9 @@ def _of_counts(key: str, target: np.ndarray, predicted: np.ndarray) -> Weighted:
     return of
 
 
-def _cost(settings: Settings, found: Answered, t: float, counts: ThresholdCounts) -> Estimate:
+def _cost(
+    settings: Settings, found: Answered, t: float, counts: ThresholdCounts
+) -> MeasureEstimate:
     """Mean cost of a row, beside that of the cheaper of two constant answers."""
     is_predicted, y = found.output >= t, found.target
     fp, fn = counts.cost_false_positive, counts.cost_false_negative
@@ -157,17 +159,18 @@ def _cost(settings: Settings, found: Answered, t: float, counts: ThresholdCounts
     return estimated("cost per row", mean_of(costs), found, settings, baseline, words)
 
 
-def _deciles(prepared: Prepared, found: Answered) -> Grid:
+def _deciles(prepared: Prepared, found: Answered) -> ReportTable:
     assert prepared.positive is not None
     rows = []
     for k, members in enumerate(bins(-found.output)):
         y, p = found.target[members], found.output[members]
         rows.append((k + 1, len(members), int(y.sum()), float(p.mean()), float(y.mean())))
     positive = prepared.classes[prepared.positive]
-    return Grid(
+    return ReportTable(
         "Tenths of the rows, from the most to the least likely",
-        (Column("tenth", "count"), Column("n", "count"), Column(f"'{positive}'", "count"),
-         Column("mean probability", "share"), Column("observed", "share")),
+        (TableColumn("tenth", "count"), TableColumn("n", "count"),
+         TableColumn(f"'{positive}'", "count"),
+         TableColumn("mean probability", "share"), TableColumn("observed", "share")),
         tuple(rows),
     )  # fmt: skip
 
@@ -214,14 +217,14 @@ def _numbers(prepared: Prepared, settings: Settings, found: Answered) -> Measure
     )
 
 
-def _quantiles(error: np.ndarray) -> Grid:
+def _quantiles(error: np.ndarray) -> ReportTable:
     """Quantiles of observed − predicted, with at least 5 rows beyond each."""
     shares = [q for q in (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
               if min(q, 1 - q) * len(error) >= MIN_TAIL_ROWS or q == 0.5]  # fmt: skip
     values = np.quantile(error, shares)
-    return Grid(
+    return ReportTable(
         "Errors, observed − predicted",
-        (Column("share of rows below", "share"), Column("error", "number")),
+        (TableColumn("share of rows below", "share"), TableColumn("error", "number")),
         tuple((q, _rounded(float(v))) for q, v in zip(shares, values, strict=True)),
         (f"n = {len(error):,}.",),
     )

@@ -14,8 +14,8 @@ from ...text.format import count
 from ..arrays import MIN_ROWS_NAMED, codes_of, numbers_of, sample_of_rows
 from ..content.data import Dendrogram, Merge, Structure, Unchecked
 from ..content.phrases import digits3, interval_text, share
-from ..content.values import Column as Head
-from ..content.values import Grid, Interval, Note
+from ..content.values import Interval, Note, ReportTable
+from ..content.values import TableColumn as Head
 
 if TYPE_CHECKING:
     from ...cluster import NClustersResult, Tree
@@ -212,7 +212,7 @@ def _clusters(points: np.ndarray, k: int | None, settings: "Settings") -> np.nda
     return place[labels]
 
 
-def _evidence(choice: "NClustersResult", n_rows: int) -> Grid:
+def _evidence(choice: "NClustersResult", n_rows: int) -> ReportTable:
     heads = (
         Head("Clusters", "count"), Head("Silhouette"), Head("Interval", "text"), Head("Gap"),
         Head("± s"), Head("Stability"),
@@ -228,14 +228,14 @@ def _evidence(choice: "NClustersResult", n_rows: int) -> Grid:
     reasons = tuple(f"{name}: {why}." for name, why in choice.reasons.items())
     sampled = (f"On a sample of {count(choice.n, 'row')}.",) if choice.n < n_rows else ()
     notes = (*sampled, *reasons, *choice.notes)
-    return Grid("Evidence for the number of clusters", heads, tuple(rows), notes)
+    return ReportTable("Evidence for the number of clusters", heads, tuple(rows), notes)
 
 
 def _known(x: float) -> float | None:
     return float(x) if np.isfinite(x) else None
 
 
-def _profiles(prepared: "Prepared", rows: np.ndarray, labels: np.ndarray) -> Grid:
+def _profiles(prepared: "Prepared", rows: np.ndarray, labels: np.ndarray) -> ReportTable:
     """The mean of each number and the commonest category, by cluster, in the table's units."""
     import pyarrow as pa
 
@@ -255,7 +255,7 @@ def _profiles(prepared: "Prepared", rows: np.ndarray, labels: np.ndarray) -> Gri
     order = sorted(range(len(cells)), key=lambda i: -cells[i][0])  # what tells groups apart first
     notes = ["Means of numbers, and the commonest category with its share; columns that differ "
              "most between groups come first."]  # fmt: skip
-    return Grid(
+    return ReportTable(
         "Profiles of the groups", tuple(heads), tuple(cells[i][1] for i in order), tuple(notes),
     )  # fmt: skip
 

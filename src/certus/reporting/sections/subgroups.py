@@ -18,7 +18,7 @@ from ...text.format import count
 from ..arrays import MIN_ROWS_NAMED, codes_of, numbers_of
 from ..content.data import Subgroup, Subgroups
 from ..content.phrases import digits3, p_value
-from ..content.values import Estimate
+from ..content.values import MeasureEstimate
 
 if TYPE_CHECKING:
     from ..prepared import Prepared
@@ -110,7 +110,7 @@ def _subgroup(
     rows: np.ndarray,
 ) -> Subgroup:  # fmt: skip
     measure = result.measure
-    empty = Estimate(measure.name, float("nan"), len(rows), None, measure.baseline)
+    empty = MeasureEstimate(measure.name, float("nan"), len(rows), None, measure.baseline)
     if len(rows) < MIN_ROWS:
         return Subgroup(name, empty, f"fewer than {MIN_ROWS} rows: no estimate")
     from ..procedure import intervals, measures

@@ -16,8 +16,8 @@ from ...text.format import count, listed
 from ..arrays import MIN_ROWS_NAMED, CategoryCodes, codes_of, merge_rare_levels, numbers_of
 from ..content.data import TableOne
 from ..content.phrases import digits3, share
-from ..content.values import Column as Head
-from ..content.values import Grid
+from ..content.values import ReportTable
+from ..content.values import TableColumn as Head
 
 if TYPE_CHECKING:
     from ..prepared import Prepared
@@ -60,7 +60,7 @@ def make(prepared: "Prepared", settings: "Settings") -> TableOne:
         rows = [(*row[:-2], row[-1]) for row in rows]
     heads.append(Head("Missing", "count"))
     events = _events_per_parameter(prepared)
-    table = Grid(_title(prepared, settings), tuple(heads), tuple(rows), tuple(notes))
+    table = ReportTable(_title(prepared, settings), tuple(heads), tuple(rows), tuple(notes))
     return TableOne(
         _text(prepared, events), table, events, _missing_sentences(prepared), prepared.dropped
     )

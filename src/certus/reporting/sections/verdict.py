@@ -14,7 +14,7 @@ The first that applies is the verdict; D-LEAK and "too few rows" come before 0.9
 import numpy as np
 
 from ..content.answer import Verdict
-from ..content.data import Problem, Problems
+from ..content.data import DataProblem, Problems
 from ..content.phrases import (
     count,
     digits3,
@@ -25,7 +25,7 @@ from ..content.phrases import (
     percent,
     share,
 )
-from ..content.values import Estimate, Interval
+from ..content.values import Interval, MeasureEstimate
 from ..prepared import Prepared
 from ..procedure.candidates import BASELINE_KEY
 from ..procedure.result import ProcedureResult
@@ -66,7 +66,7 @@ def make(
     return Verdict(kind, f"{headline}.", text, measure, result.others, _how(result))
 
 
-def strength(measure: Estimate) -> str:
+def strength(measure: MeasureEstimate) -> str:
     """The strength of a measure in a word."""
     cuts = R2_CUTS if measure.name == "R²" else AUC_CUTS
     return STRENGTHS[int(np.searchsorted(cuts, measure.value, side="right"))]
@@ -136,7 +136,7 @@ def _no_evidence(prepared: Prepared, result: ProcedureResult) -> str:
     return f"{text}."
 
 
-def _too_few(prepared: Prepared, measure: Estimate) -> str:
+def _too_few(prepared: Prepared, measure: MeasureEstimate) -> str:
     text = f"There are only {count(prepared.n, 'row')}"
     if prepared.task != "numbers":
         sizes = np.bincount(prepared.codes(), minlength=len(prepared.classes))
@@ -151,7 +151,7 @@ def _too_few(prepared: Prepared, measure: Estimate) -> str:
     )
 
 
-def _leak(measure: Estimate, leaks: list[Problem]) -> str:
+def _leak(measure: MeasureEstimate, leaks: list[DataProblem]) -> str:
     names = list(dict.fromkeys(name for leak in leaks for name in leak.columns))
     quoted = listed([f"'{name}'" for name in names])
     one = len(names) == 1
@@ -180,7 +180,7 @@ def _how(result: ProcedureResult) -> str:
 # --- numbers --------------------------------------------------------------------------------------
 
 
-def _value_and_interval(m: Estimate) -> str:
+def _value_and_interval(m: MeasureEstimate) -> str:
     if m.interval is None:
         return f"{m.name} {digits3(m.value)}, no interval"
     if m.name == "R²":
@@ -196,7 +196,7 @@ def _shares(interval: Interval) -> str:
     return f"{percent(interval.level)} interval {ends}"
 
 
-def _as(m: Estimate, value: float) -> str:
+def _as(m: MeasureEstimate, value: float) -> str:
     """A value with the decimals of the measure's interval."""
     return digits3(value) if m.interval is None else number_as(value, interval_decimals(m.interval))
 

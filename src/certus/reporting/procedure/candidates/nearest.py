@@ -47,7 +47,7 @@ class KNearest:
     def model(
         self, train: Encoded, parameter: Parameter, labels: tuple[object, ...]
     ) -> "BaseEstimator":
-        return neighbours(train, int(parameter[0]), None)
+        return neighbors(train, int(parameter[0]), None)
 
     def words(self, parameter: Parameter) -> str:
         return f"k = {parameter[0]:.0f}"
@@ -78,7 +78,7 @@ class WeightedNearest:
     def model(
         self, train: Encoded, parameter: Parameter, labels: tuple[object, ...]
     ) -> "BaseEstimator":
-        return neighbours(train, int(parameter[0]), column_weights(train))
+        return neighbors(train, int(parameter[0]), column_weights(train))
 
     def words(self, parameter: Parameter) -> str:
         return f"k = {parameter[0]:.0f}, columns weighted by NCFS"
@@ -97,7 +97,7 @@ def column_weights(train: Encoded) -> np.ndarray:
     return W / W.max() if W.max() > 0 else np.ones(len(W))
 
 
-def neighbours(train: Encoded, k: int, W: np.ndarray | None) -> "BaseEstimator":
+def neighbors(train: Encoded, k: int, W: np.ndarray | None) -> "BaseEstimator":
     """The estimator: Euclidean distances, or weighted sums of differences."""
     from ....neighbors import KNeighborsClassifier, KNeighborsRegressor
 
@@ -113,7 +113,7 @@ def scores_of_votes(
 ) -> np.ndarray:
     """Scores of B for each k: running shares of the votes of ever more neighbours."""
     ks = [min(k, len(train.A)) for k in ks]
-    model = neighbours(train, max(ks), W).fit(train.A, train.target)
+    model = neighbors(train, max(ks), W).fit(train.A, train.target)
     near = model.kneighbors(B, return_distance=False)
     s = np.ones(len(train.A)) if train.s is None else train.s
     weight = np.cumsum(s[near], axis=1)

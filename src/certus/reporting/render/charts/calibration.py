@@ -1,7 +1,7 @@
 """Observed against predicted: shares for classes, values for numbers."""
 
 from ...content.performance import Calibration
-from ...content.values import Column, Grid
+from ...content.values import ReportTable, TableColumn
 from ..numbers import digits3, interval_text, share
 from ..svg.canvas import Canvas
 from ..svg.plot import HEIGHT, WIDTH, Plot
@@ -46,14 +46,14 @@ def calibration(found: Calibration, numbers: bool, threshold: float | None) -> C
     return Chart("calibration", title, canvas.markup(), table(found, numbers))
 
 
-def table(found: Calibration, numbers: bool) -> Grid:
+def table(found: Calibration, numbers: bool) -> ReportTable:
     """The bins as a table."""
     kind = "number" if numbers else "share"
-    return Grid(
+    return ReportTable(
         "Bins of rows with similar predictions",
         (
-            Column("mean prediction", kind), Column("observed", kind), Column("interval", "text"),
-            Column("rows", "count"),
+            TableColumn("mean prediction", kind), TableColumn("observed", kind),
+            TableColumn("interval", "text"), TableColumn("rows", "count"),
         ),
         tuple(
             (b.predicted, b.observed, interval_text(b.interval) if b.interval else None, b.n)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ...content.values import Grid
+from ...content.values import ReportTable
 from ..svg.canvas import Canvas
 
 WIDE_PIXELS, NARROW_PIXELS = (
@@ -19,7 +19,7 @@ class Chart:
     name: str
     title: str
     svg: str
-    table: Grid | None
+    table: ReportTable | None
     narrow: str = ""
     note: str = ""
 
@@ -29,7 +29,7 @@ Draw = Callable[[Canvas, bool], None]
 
 def in_two_widths(
     name: str, title: str, description: str, heights: tuple[float, float], draw: Draw,
-    table: Grid | None, note: str = "",
+    table: ReportTable | None, note: str = "",
 ) -> Chart:  # fmt: skip
     """Draw a chart for wide and for narrow screens; ``draw(canvas, narrow)``."""
     pictures = []

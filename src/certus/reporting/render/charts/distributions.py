@@ -1,6 +1,6 @@
 """Deciles of predictions, and quantiles of errors."""
 
-from ...content.values import Grid
+from ...content.values import ReportTable
 from ..numbers import digits3, integer, share
 from ..svg.canvas import Canvas
 from ..svg.plot import HEIGHT, WIDTH, Plot
@@ -10,7 +10,7 @@ from .chart import Chart
 BAR_SHARE = 0.66  # of the distance between two bars
 
 
-def deciles(grid: Grid) -> Chart | None:
+def deciles(grid: ReportTable) -> Chart | None:
     """Observed shares as bars, mean probabilities as dots; None without two columns of shares."""
     places = [j for j, column in enumerate(grid.columns) if column.kind == "share"]
     if len(places) < 2 or not grid.rows:
@@ -40,7 +40,7 @@ def deciles(grid: Grid) -> Chart | None:
     return Chart("deciles", grid.title, canvas.markup(), grid)
 
 
-def residuals(grid: Grid) -> Chart | None:
+def residuals(grid: ReportTable) -> Chart | None:
     """Quantiles of the errors; None without a column of shares and one of numbers."""
     shares = [j for j, column in enumerate(grid.columns) if column.kind == "share"]
     numbers = [j for j, column in enumerate(grid.columns) if column.kind == "number"]

@@ -1,6 +1,6 @@
 """Scores by the number of clusters, one small plot for each score."""
 
-from ...content.values import Grid
+from ...content.values import ReportTable
 from ..numbers import digits3, integer
 from ..svg.canvas import Canvas, fixed
 from ..svg.plot import Plot
@@ -12,7 +12,7 @@ MAX_PANELS = 4
 ERROR_MARK = "±"  # a column so named holds the errors of the one before it
 
 
-def evidence(grid: Grid) -> Chart | None:
+def evidence(grid: ReportTable) -> Chart | None:
     """The first column counts clusters, every other column of numbers is a score."""
     panels = [j for j, column in enumerate(grid.columns) if j and _is_score(grid, j)][:MAX_PANELS]
     if not panels:
@@ -34,7 +34,7 @@ def evidence(grid: Grid) -> Chart | None:
     )
 
 
-def _panel(canvas: Canvas, grid: Grid, j: int) -> None:
+def _panel(canvas: Canvas, grid: ReportTable, j: int) -> None:
     errors = j + 1 < len(grid.columns) and grid.columns[j + 1].name.startswith(ERROR_MARK)
     points = [
         (_number(row[0]), _number(row[j]), _number(row[j + 1]) if errors else 0.0)
@@ -53,7 +53,7 @@ def _panel(canvas: Canvas, grid: Grid, j: int) -> None:
         canvas.dot(*plot.at(x, y), 3.5, "dot")
 
 
-def _is_score(grid: Grid, j: int) -> bool:
+def _is_score(grid: ReportTable, j: int) -> bool:
     column = grid.columns[j]
     numbers = column.kind in ("number", "share") and not column.name.startswith(ERROR_MARK)
     return numbers and sum(_is_number(row[j]) for row in grid.rows) > 1

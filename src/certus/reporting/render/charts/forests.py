@@ -1,9 +1,9 @@
 """Forest plots: effects, candidates, headroom, subgroups, and the verdict's interval."""
 
-from ...content.answer import Ceiling, Comparison, Headroom
+from ...content.answer import Ceiling, Headroom, ModelComparison
 from ...content.data import Subgroups
 from ...content.model import Effect, WhatItUses
-from ...content.values import Estimate, Interval
+from ...content.values import Interval, MeasureEstimate
 from .. import tables
 from ..numbers import share
 from .chart import Chart
@@ -46,7 +46,7 @@ def _positive(interval: Interval | None) -> Interval | None:
     return interval if interval is not None and interval.low > 0 else None
 
 
-def candidates(comparison: Comparison) -> Chart | None:
+def candidates(comparison: ModelComparison) -> Chart | None:
     """Scores on inner folds, ± one standard error."""
     rows = []
     for c in comparison.candidates:
@@ -111,7 +111,7 @@ def subgroups(found: Subgroups, number: int) -> Chart | None:
     )  # fmt: skip
 
 
-def verdict(measure: Estimate) -> Chart:
+def verdict(measure: MeasureEstimate) -> Chart:
     """The verdict's interval beside guessing."""
     row = IntervalRow("", measure.value, measure.interval, text=" ")
     rule = None if measure.baseline is None else Rule(measure.baseline, "guessing")

@@ -5,10 +5,10 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ...content.values import Grid, Interval
+from ...content.values import Interval, ReportTable
 from ..numbers import digits3, interval_text, value_beside
 from ..svg.canvas import MARGIN, TEXT_PIXELS, Canvas
-from ..svg.scales import Axis, LinearScale, LogScale, labelled
+from ..svg.scales import Axis, LinearScale, LogScale, labeled
 from ..svg.text_width import shortened, width_of
 from .chart import NARROW_PIXELS, Chart, in_two_widths
 
@@ -51,7 +51,7 @@ class Rule:
 
 def interval_chart(
     name: str, title: str, description: str, rows: list[IntervalRow], axis: str,
-    table: Grid | None, rule: Rule | None = None, log: bool = False,
+    table: ReportTable | None, rule: Rule | None = None, log: bool = False,
     write: Callable[[float], str] = digits3, start: float | None = None,
 ) -> Chart:  # fmt: skip
     """Draw rows of points with intervals on one scale, which begins at ``start`` if given."""
@@ -64,7 +64,7 @@ def interval_chart(
         make = LogScale if log else LinearScale
         x: Axis = make(low, high, label, canvas.width - numbers)
         bottom = canvas.height - FOOT_PIXELS
-        for value, text in labelled(x.ticks(5 if narrow else 7), write):
+        for value, text in labeled(x.ticks(5 if narrow else 7), write):
             canvas.rule((x(value), HEAD_PIXELS), (x(value), bottom), "grid")
             canvas.text(x(value), bottom + 16, text, "middle", "tick")
         canvas.rule((x.start, bottom), (x.end, bottom), "axis")

@@ -1,7 +1,7 @@
 """Curves over all thresholds: ROC, precision–recall and decision curve."""
 
 from ...content.performance import ThresholdCounts
-from ...content.values import Estimate
+from ...content.values import MeasureEstimate
 from .. import thresholds
 from ..numbers import digits3, share, value_and_interval
 from ..svg.canvas import Canvas
@@ -9,7 +9,7 @@ from ..svg.plot import HEIGHT, WIDTH, Plot
 from .chart import Chart
 
 
-def roc(counts: ThresholdCounts, area: Estimate | None) -> Chart:
+def roc(counts: ThresholdCounts, area: MeasureEstimate | None) -> Chart:
     """Sensitivity against the share of false alarms."""
     every = thresholds.all_of(counts)
     points = [(0.0, 0.0)]
@@ -38,7 +38,7 @@ def roc(counts: ThresholdCounts, area: Estimate | None) -> Chart:
     return Chart("roc", title, canvas.markup(), None)
 
 
-def precision_recall(counts: ThresholdCounts, area: Estimate | None) -> Chart:
+def precision_recall(counts: ThresholdCounts, area: MeasureEstimate | None) -> Chart:
     """Precision against sensitivity."""
     every = [m for m in thresholds.all_of(counts) if m.precision is not None and m.tp > 0]
     points = [(m.sensitivity or 0.0, m.precision or 0.0) for m in reversed(every)]
@@ -96,7 +96,7 @@ def decision(counts: ThresholdCounts) -> Chart:
     return Chart("decision", title, canvas.markup(), None)
 
 
-def named(area: Estimate | None) -> str:
+def named(area: MeasureEstimate | None) -> str:
     """The area with its interval, on a chart."""
     if area is None:
         return ""

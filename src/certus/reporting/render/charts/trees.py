@@ -4,7 +4,7 @@ merge of a and b at height h:  (h_a, y_a) ─ (h, y_a) ─ (h, y_b) ─ (h_b, y_
 """
 
 from ...content.data import Dendrogram
-from ...content.values import Column, Grid
+from ...content.values import ReportTable, TableColumn
 from ..numbers import count, digits3
 from ..svg.canvas import TEXT_PIXELS, Canvas
 from ..svg.scales import LinearScale
@@ -79,7 +79,7 @@ def leaf_labels(tree: Dendrogram, noun: str) -> list[str]:
     ]
 
 
-def merges(tree: Dendrogram, noun: str) -> Grid:
+def merges(tree: Dendrogram, noun: str) -> ReportTable:
     """The merges as a table, the lowest first."""
     labels = leaf_labels(tree, noun)
     n = len(labels)
@@ -87,11 +87,11 @@ def merges(tree: Dendrogram, noun: str) -> Grid:
     def named(node: int) -> str:
         return labels[node] if node < n else f"merge {node - n + 1}"
 
-    return Grid(
+    return ReportTable(
         f"Merges of the tree ({tree.title})",
         (
-            Column("merge", "count"), Column("joins", "text"), Column("and", "text"),
-            Column("height"),
+            TableColumn("merge", "count"), TableColumn("joins", "text"), TableColumn("and", "text"),
+            TableColumn("height"),
         ),
         tuple(
             (k + 1, named(merge.left), named(merge.right), merge.height)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from ..numbers import digits3
 from .canvas import TEXT_PIXELS, Canvas, fixed
-from .scales import LinearScale, labelled
+from .scales import LinearScale, labeled
 from .text_width import width_of
 
 WIDTH, HEIGHT = 352.0, 300.0  # pixels: two side by side on a desk, one on a telephone
@@ -34,10 +34,10 @@ class Plot:
         y_text: Callable[[float], str],
     ) -> None:  # fmt: skip
         canvas, x, y = self.canvas, self.x, self.y
-        for value, text in labelled(y.ticks(), y_text):
+        for value, text in labeled(y.ticks(), y_text):
             canvas.rule((x.start, y(value)), (x.end, y(value)), "grid")
             canvas.text(x.start - 7, y(value) + 4, text, "end", "tick")
-        for value, text in labelled(x.ticks(whole=self.whole), x_text):
+        for value, text in labeled(x.ticks(whole=self.whole), x_text):
             canvas.rule((x(value), y.start), (x(value), y.start + 4), "axis")
             canvas.text(x(value), y.start + 18, text, "middle", "tick")
         canvas.rule((x.start, y.start), (x.end, y.start), "axis")

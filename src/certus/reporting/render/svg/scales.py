@@ -51,7 +51,7 @@ class LogScale:
 Axis = LinearScale | LogScale
 
 
-def labelled(values: tuple[float, ...], write: Callable[[float], str]) -> list[tuple[float, str]]:
+def labeled(values: tuple[float, ...], write: Callable[[float], str]) -> list[tuple[float, str]]:
     """Ticks with their texts; of those that are written alike, the first."""
     found: dict[str, float] = {}
     for value in values:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...content.values import Estimate, Interval
+from ...content.values import Interval, MeasureEstimate
 from ...prepared import Prepared
 from ...procedure.encoding import target_of
 from ...procedure.folds import kept_together
@@ -102,10 +102,10 @@ def _quantiles(values: np.ndarray, n_resamples: int, settings: Settings) -> Inte
 def estimated(
     name: str, of: Weighted, found: Answered, settings: Settings,
     baseline: float | None = None, text: str = "",
-) -> Estimate:  # fmt: skip
+) -> MeasureEstimate:  # fmt: skip
     """A value with its bootstrap interval."""
     interval = interval_of(of, found, settings)
-    return Estimate(name, of(found.weights), found.n, interval, baseline, text)
+    return MeasureEstimate(name, of(found.weights), found.n, interval, baseline, text)
 
 
 def mean_of(values: np.ndarray) -> Weighted:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...content.values import Estimate, Interval
+from ...content.values import Interval, MeasureEstimate
 from ...prepared import Prepared
 from ...procedure.result import ProcedureResult
 from ...settings import Settings
@@ -16,7 +16,7 @@ from .answers import Answered, Weighted, estimated, mean_of
 
 def areas(
     prepared: Prepared, settings: Settings, result: ProcedureResult, found: Answered
-) -> tuple[Estimate, ...]:
+) -> tuple[MeasureEstimate, ...]:
     """The areas of two classes, with intervals."""
     auc = result.measure
     two = [None if auc.interval is None else 2 * end - 1 for end in _ends(auc.interval)]

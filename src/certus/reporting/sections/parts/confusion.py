@@ -5,7 +5,7 @@ import numpy as np
 from ....text.proportions import clopper_pearson
 from ...content.performance import Measures
 from ...content.phrases import of_rows, share
-from ...content.values import Column, Estimate, Grid, Interval
+from ...content.values import Interval, MeasureEstimate, ReportTable, TableColumn
 from ...prepared import Prepared
 from ...settings import Settings
 from .answers import Answered, Weighted, interval_of
@@ -21,10 +21,15 @@ def confusion_of_classes(prepared: Prepared, settings: Settings, found: Answered
         (name, *table[k].tolist(), _value(recall[k]), _value(precision[k]))
         for k, name in enumerate(prepared.classes)
     )
-    heads = tuple(Column(f"predicted '{name}'", "count") for name in prepared.classes)
-    grid = Grid(
+    heads = tuple(TableColumn(f"predicted '{name}'", "count") for name in prepared.classes)
+    grid = ReportTable(
         "Rows by their class and by the predicted one",
-        (Column("class", "text"), *heads, Column("recall", "share"), Column("precision", "share")),
+        (
+            TableColumn("class", "text"),
+            *heads,
+            TableColumn("recall", "share"),
+            TableColumn("precision", "share"),
+        ),
         rows,
     )
     estimates = []
@@ -34,7 +39,7 @@ def confusion_of_classes(prepared: Prepared, settings: Settings, found: Answered
             ("precision", precision[k], "the share of its answers that are right"),
         ):
             if one is not None:
-                estimates.append(Estimate(f"{what} of '{name}'", *one, None, words))
+                estimates.append(MeasureEstimate(f"{what} of '{name}'", *one, None, words))
     return Measures(_text(prepared, table), tuple(estimates), confusion=grid)
 
 

@@ -79,8 +79,8 @@ class Uncertainty:
             part = C[:, used] @ self.covariance[np.ix_(used, used)] @ C[:, used].T
         elif self.draws is not None:
             values = self.draws[:, k] @ C.T
-            centred = values - values.mean(axis=0)
-            part = centred.T @ centred / (len(values) - 1)
+            centered = values - values.mean(axis=0)
+            part = centered.T @ centered / (len(values) - 1)
         else:
             return None
         if not np.isfinite(part).all():

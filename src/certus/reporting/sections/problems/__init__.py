@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ....text.format import count
-from ...content.data import Problem, Problems
+from ...content.data import DataProblem, Problems
 from . import (
     aliases,
     constants,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ...procedure.result import ProcedureResult
     from ...settings import Settings
 
-CHECKS: dict[str, Callable[[DataView], "list[Problem] | None"]] = {
+CHECKS: dict[str, Callable[[DataView], "list[DataProblem] | None"]] = {
     "D-LEAK": leaks.find,
     "D-GROUP": groups.find,
     "D-DUP": duplicates.find,
@@ -62,7 +62,7 @@ def find(
 ) -> Problems:
     """Return all problems, the severe ones first, and the codes that were looked for in vain."""
     view = DataView(prepared, settings, test, result)
-    found: list[Problem] = []
+    found: list[DataProblem] = []
     not_found = []
     for code, check in CHECKS.items():
         problems = check(view)
@@ -75,7 +75,7 @@ def find(
     return Problems(_summary(found), tuple(found), tuple(not_found))
 
 
-def _summary(problems: list[Problem]) -> str:
+def _summary(problems: list[DataProblem]) -> str:
     if not problems:
         return "None of the checks found a problem. That does not prove that there is none."
     counts = [sum(p.severity == severity for p in problems) for severity in SEVERITIES]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....solvers.linalg.aliases import find_aliases
 from ...arrays import CategoryCodes, sample_of_rows
-from ...content.data import Problem
+from ...content.data import DataProblem
 from ...content.phrases import digits3
 from .view import DataView
 from .wording import INFO, MAX_COLUMNS_NAMED, WARNING, columns_text, quoted, verb
@@ -22,14 +22,14 @@ MIN_CORRELATION = 0.99  # of columns that are nearly copies
 MAX_PAIR_COLUMNS = 2_000
 
 
-def find(view: DataView) -> list[Problem]:
+def find(view: DataView) -> list[DataProblem]:
     """Return exact aliases, and pairs of columns that nearly are."""
     exact = _exact(view) | _renamed(view)
     found = []
     if exact:
         n, some = len(exact), list(exact.values())[:3]
         more = f" and {n - 3} more" if n > 3 else ""
-        found.append(Problem(
+        found.append(DataProblem(
             CODE,
             f"{columns_text(n)} {verb(n, 'repeats', 'repeat')} others: {'; '.join(some)}{more}",
             WARNING, tuple(exact)[:MAX_COLUMNS_NAMED], (), view.n,
@@ -42,7 +42,7 @@ def find(view: DataView) -> list[Problem]:
     if near:
         n = len(near)
         a, b, r = near[0]
-        found.append(Problem(
+        found.append(DataProblem(
             CODE, f"{columns_text(n, 'pair')} of columns {verb(n, 'is', 'are')} nearly the same: "
             + "; ".join(f"'{a}' and '{b}'" for a, b, _ in near[:3])
             + (f" and {n - 3} more" if n > 3 else ""),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...content.data import Problem
+from ...content.data import DataProblem
 from .view import DataView
 from .wording import INFO, MAX_COLUMNS_NAMED, columns_text, quoted, verb
 
@@ -11,14 +11,14 @@ MIN_OTHER_ROWS = 5  # rows with another value than the commonest; fewer teach a 
 MIN_ROWS = 50
 
 
-def find(view: DataView) -> list[Problem]:
+def find(view: DataView) -> list[DataProblem]:
     """Return constant and empty columns, and columns with fewer than 5 other values."""
     found = []
     for role, what in (("constant", "the same value in every row"), ("empty", "no value")):
         names = [c.name for c in view.unassigned if c.role == role]
         if names:
             n = len(names)
-            found.append(Problem(
+            found.append(DataProblem(
                 CODE, f"{quoted(names)} {verb(n, 'has', 'have')} {what}", INFO,
                 tuple(names[:MAX_COLUMNS_NAMED]), (), view.n,
                 "A column that does not vary cannot help to predict.",
@@ -29,7 +29,7 @@ def find(view: DataView) -> list[Problem]:
     if nearly:
         rows = np.unique(np.concatenate([others for _, others in nearly]))
         names = [name for name, _ in nearly]
-        found.append(Problem(
+        found.append(DataProblem(
             CODE,
             f"{columns_text(len(names))} {verb(len(names), 'has', 'have')} the same value in all "
             f"but a few rows: {quoted(names)}",

@@ -11,7 +11,7 @@ import numpy as np
 from ....tables.conversion import matches, n_true, rows_of
 from ....tables.formats import DATE
 from ....text.format import count
-from ...content.data import Problem
+from ...content.data import DataProblem
 from .view import MAX_ROWS_SHOWN, DataView
 from .wording import INFO, MAX_COLUMNS_NAMED, WARNING, quoted, verb
 
@@ -26,13 +26,13 @@ NUMBERS_FROM_DATES = (
 )
 
 
-def find(view: DataView) -> list[Problem]:
+def find(view: DataView) -> list[DataProblem]:
     """Return dates that were left out, and columns in which dates are hidden."""
     found = []
     dates = [c.name for c in view.unassigned if c.role == "date"]
     if dates:
         n = len(dates)
-        found.append(Problem(
+        found.append(DataProblem(
             CODE, f"{quoted(dates)} {verb(n, 'is a date', 'are dates')} that no model uses", INFO,
             tuple(dates[:MAX_COLUMNS_NAMED]), (), view.n,
             "What changes with time (seasons, prices, ageing) is lost, and rows of one day may be "
@@ -40,7 +40,7 @@ def find(view: DataView) -> list[Problem]:
             NUMBERS_FROM_DATES, f"Models were not given {verb(n, 'it', 'them')}.",
         ))  # fmt: skip
     for name, others in _mixed_dates(view):
-        found.append(Problem(
+        found.append(DataProblem(
             CODE, f"'{name}' holds dates among other text", WARNING, (name,),
             tuple(others[:MAX_ROWS_SHOWN]), len(others),
             f"{count(len(others), 'cell')} {verb(len(others), 'is no date', 'are no dates')}, or "
@@ -49,7 +49,7 @@ def find(view: DataView) -> list[Problem]:
             "It was treated as text.",
         ))  # fmt: skip
     found += [
-        Problem(
+        DataProblem(
             CODE, f"'{name}' looks like dates written as numbers", WARNING, (name,), (), view.n,
             "As numbers they are not evenly spaced, or far larger than any other column, and a "
             "model extrapolates them for every row that is collected later.",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ....text.format import count
-from ...content.data import Problem
+from ...content.data import DataProblem
 from .view import DataView
 from .wording import INFO, SEVERE, WARNING, verb
 
@@ -21,12 +21,12 @@ MAX_VALUES_OF_CODES = 12  # no column has more: grades, ranks, answers
 MIN_LOG_SHARE = -80.0  # below, no pair is expected
 
 
-def find(view: DataView) -> list[Problem]:
+def find(view: DataView) -> list[DataProblem]:
     """Return repeated rows, those with conflicting targets, and test rows among the others."""
     return [*_repeats(view), *_conflicts(view), *_tested_again(view)]
 
 
-def _repeats(view: DataView) -> list[Problem]:
+def _repeats(view: DataView) -> list[DataProblem]:
     """Rows equal to an earlier one, target included."""
     later = _later_of(_joint(view.prepared.duplicates, _target(view)))
     if not len(later):
@@ -46,7 +46,7 @@ def _repeats(view: DataView) -> list[Problem]:
         )
         fix = "Find out why they are there, and drop them if they are the same case entered again."
     is_warning = not by_chance and n >= MIN_SHARE_OF_WARNING * view.n
-    return [Problem(
+    return [DataProblem(
         CODE, f"{count(n, 'row')} {verb(n, 'repeats another', 'repeat others')}",
         WARNING if is_warning else INFO, (), view.rows_in_file(later), n, reason, fix,
         "Equal rows were kept in the same fold; none was dropped." if view.has_target
@@ -54,7 +54,7 @@ def _repeats(view: DataView) -> list[Problem]:
     )]  # fmt: skip
 
 
-def _conflicts(view: DataView) -> list[Problem]:
+def _conflicts(view: DataView) -> list[DataProblem]:
     """Equal rows with different classes, or with targets that differ."""
     codes, target = view.prepared.duplicates, _target(view)
     n_targets = np.bincount(np.unique(np.stack([codes, target]), axis=1)[0])
@@ -64,7 +64,7 @@ def _conflicts(view: DataView) -> list[Problem]:
     n_sets = int(np.count_nonzero(n_targets > 1))
     different = "classes" if view.is_classes else "targets"
     is_expected = _may_coincide(view)
-    return [Problem(
+    return [DataProblem(
         CODE,
         f"{count(len(rows), 'row')} {verb(len(rows), 'agrees', 'agree')} in every column, but not "
         "in the target",
@@ -78,7 +78,7 @@ def _conflicts(view: DataView) -> list[Problem]:
     )]  # fmt: skip
 
 
-def _tested_again(view: DataView) -> list[Problem]:
+def _tested_again(view: DataView) -> list[DataProblem]:
     """Rows of --test that occur among the others."""
     if view.test is None:
         return []
@@ -90,7 +90,7 @@ def _tested_again(view: DataView) -> list[Problem]:
         return []
     n = len(again)
     share = n / len(view.test.y)
-    return [Problem(
+    return [DataProblem(
         CODE,
         f"{count(n, 'row')} of the test file {verb(n, 'occurs', 'occur')} among the other rows too",
         SEVERE if share >= 0.05 else WARNING, (),

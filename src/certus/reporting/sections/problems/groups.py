@@ -10,7 +10,7 @@ Three signs are looked for:
 """
 
 from ....text.format import count
-from ...content.data import Problem
+from ...content.data import DataProblem
 from .group_signs import GroupSign, near_copies, shared_values, unit_column
 from .view import DataView
 from .wording import MAX_COLUMNS_NAMED, SEVERE, WARNING
@@ -19,7 +19,7 @@ CODE = "D-GROUP"
 MIN_ROWS = 30
 
 
-def find(view: DataView) -> list[Problem] | None:
+def find(view: DataView) -> list[DataProblem] | None:
     """Return the signs of repeated measurements; None if --group was given."""
     if not view.has_target or view.prepared.groups is not None or view.n < MIN_ROWS:
         return None
@@ -30,11 +30,11 @@ def find(view: DataView) -> list[Problem] | None:
     return []
 
 
-def _problem(view: DataView, sign: GroupSign) -> Problem:
+def _problem(view: DataView, sign: GroupSign) -> DataProblem:
     flag = (
         f"--group {sign.columns[0]}" if sign.names_units else "--group with a column that names it"
     )
-    return Problem(
+    return DataProblem(
         CODE, sign.title, SEVERE if sign.is_strong else WARNING, sign.columns[:MAX_COLUMNS_NAMED],
         view.rows_in_file(sign.rows), len(sign.rows),
         f"{sign.reason} If they belong to the same unit (a patient, a machine, a day), a model "

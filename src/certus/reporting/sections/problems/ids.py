@@ -6,7 +6,7 @@ A column that is different in each row can be learned by heart and tells nothing
 import numpy as np
 
 from ....tables.columns import ID_NAME, MIN_ROWS_OF_ID
-from ...content.data import Problem
+from ...content.data import DataProblem
 from .view import DataView
 from .wording import INFO, MAX_COLUMNS_NAMED, WARNING, columns_text, quoted, verb
 
@@ -14,13 +14,13 @@ CODE = "D-ID"
 MIN_SHARE_DISTINCT = 0.95
 
 
-def find(view: DataView) -> list[Problem]:
+def find(view: DataView) -> list[DataProblem]:
     """Return ids that were left out, and used columns that look like ids."""
     found = []
     left_out = [c.name for c in view.unassigned if c.role == "id"]
     if left_out:
         n = len(left_out)
-        found.append(Problem(
+        found.append(DataProblem(
             CODE,
             f"{quoted(left_out)} {verb(n, 'looks like an id', 'look like ids')}",
             INFO, tuple(left_out[:MAX_COLUMNS_NAMED]), (), view.n,
@@ -30,7 +30,7 @@ def find(view: DataView) -> list[Problem]:
         ))  # fmt: skip
     used = _used_ids(view)
     if used:
-        found.append(Problem(
+        found.append(DataProblem(
             CODE,
             f"{columns_text(len(used))} that models use "
             f"{verb(len(used), 'looks like an id', 'look like ids')}: {quoted(used)}",

@@ -10,7 +10,7 @@ import numpy as np
 
 from ....text.format import count
 from ...arrays import sample_of_rows
-from ...content.data import Problem
+from ...content.data import DataProblem
 from .neighborhoods import nearest, points
 from .view import MAX_PAIRWISE_ROWS, DataView
 from .wording import INFO, sample_text, verb
@@ -27,7 +27,7 @@ MAX_SPREADS_OF_PREDICTION = 6.0
 MIN_R2 = 0.5  # of the neighbours' median; below, neighbours say little
 
 
-def find(view: DataView) -> list[Problem] | None:
+def find(view: DataView) -> list[DataProblem] | None:
     """Return rows that disagree with their neighbours and with the model."""
     rows = sample_of_rows(view.n, MAX_PAIRWISE_ROWS)
     if not view.has_target or len(rows) < MIN_ROWS:
@@ -45,7 +45,7 @@ def find(view: DataView) -> list[Problem] | None:
     n = len(found)
     sampled = sample_text(len(rows), view.n)
     what = "class" if view.is_classes else "target"
-    return [Problem(
+    return [DataProblem(
         CODE, f"The {what} of {count(n, 'row')}{sampled} is unlike that of all similar rows", INFO,
         (), view.rows_in_file(found), n,
         f"The {N_NEIGHBORS} most similar rows "

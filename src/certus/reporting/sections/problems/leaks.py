@@ -7,7 +7,7 @@ way to write it, and will not be known when the model is used.
 import numpy as np
 
 from ...arrays import sample_of_rows
-from ...content.data import Problem
+from ...content.data import DataProblem
 from ...content.phrases import digits3
 from .one_column import ColumnScore, scores
 from .view import DataView
@@ -23,7 +23,7 @@ MAX_SUM_COLUMNS = 200
 MAX_RESIDUAL_SHARE = 1e-12  # of the squares of the target, left by an exact sum
 
 
-def find(view: DataView) -> list[Problem] | None:
+def find(view: DataView) -> list[DataProblem] | None:
     """Return copies of the target, columns that predict it alone, and sums that are it."""
     if not view.has_target or view.n < MIN_ROWS:
         return None
@@ -47,11 +47,11 @@ def _rows(view: DataView) -> np.ndarray:
     return sample_of_rows(view.n, MAX_ROWS)
 
 
-def _one_to_one(view: DataView, maps: list[ColumnScore]) -> Problem:
+def _one_to_one(view: DataView, maps: list[ColumnScore]) -> DataProblem:
     names = [s.column for s in maps]
     what = "determines" if len(names) == 1 else "each determine"
     target = view.settings.target
-    return Problem(
+    return DataProblem(
         CODE, f"{quoted(names)} {what} '{target}' completely", SEVERE,
         tuple(names[:MAX_COLUMNS_NAMED]), (), view.n,
         "Each value belongs to one target only: the column is the target, written in another way."
@@ -62,13 +62,13 @@ def _one_to_one(view: DataView, maps: list[ColumnScore]) -> Problem:
     )  # fmt: skip
 
 
-def _suspicious(view: DataView, others: list[ColumnScore]) -> Problem:
+def _suspicious(view: DataView, others: list[ColumnScore]) -> DataProblem:
     others = sorted(others, key=lambda s: -s.score)
     names = [s.column for s in others]
     measure = "AUC" if view.is_classes else "R²"
     alone = "alone predicts" if len(names) == 1 else "each alone predict"
     best = others[0]
-    return Problem(
+    return DataProblem(
         CODE, f"{quoted(names)} {alone} '{view.settings.target}' almost perfectly",
         SEVERE if len(names) <= MAX_LEAKING_COLUMNS else WARNING,
         tuple(names[:MAX_COLUMNS_NAMED]), (), view.n,
@@ -86,7 +86,7 @@ def _suspicious(view: DataView, others: list[ColumnScore]) -> Problem:
     )  # fmt: skip
 
 
-def _sums(view: DataView) -> list[Problem]:
+def _sums(view: DataView) -> list[DataProblem]:
     """The target as a sum of columns of numbers, exactly."""
     p = len(view.number_columns)
     if view.is_classes or not 2 <= p <= MAX_SUM_COLUMNS or view.n < 3 * p:
@@ -108,7 +108,7 @@ def _sums(view: DataView) -> list[Problem]:
         for j in np.argsort(-shares, kind="stable")
         if shares[j] > 1e-6 * shares.max()
     ]
-    return [Problem(
+    return [DataProblem(
         CODE, f"'{view.settings.target}' is exactly a sum of multiples of {quoted(names)}", WARNING,
         tuple(names[:MAX_COLUMNS_NAMED]), (), len(complete),
         "The target was computed from these columns, so there is nothing to predict once they are "

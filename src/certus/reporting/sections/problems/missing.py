@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from ....text.format import count
-from ...content.data import Problem
+from ...content.data import DataProblem
 from ...content.phrases import share
 from .shift_tests import holm
 from .view import DataView
@@ -24,7 +24,7 @@ MIN_DIFFERENCE = 0.1  # between the shares of missing values of two classes
 MIN_SHARE_OF_ROW = 0.5
 
 
-def find(view: DataView) -> list[Problem]:
+def find(view: DataView) -> list[DataProblem]:
     """Return how much is missing, rows that are mostly empty, and a dependence on the target."""
     missing = {}
     for j in np.flatnonzero(view.n_present < view.n):
@@ -44,7 +44,7 @@ def find(view: DataView) -> list[Problem]:
     ]
 
 
-def _amount(view: DataView, names: list[str], masks: np.ndarray) -> list[Problem]:
+def _amount(view: DataView, names: list[str], masks: np.ndarray) -> list[DataProblem]:
     shares = masks.mean(axis=1)
     rows = np.flatnonzero(masks.any(axis=0))
     order = np.argsort(-shares, kind="stable")
@@ -63,7 +63,7 @@ def _amount(view: DataView, names: list[str], masks: np.ndarray) -> list[Problem
             f"{share(len(rows) / view.n)} of the rows miss a value; '{ranked[0]}' is missing in "
             f"{share(worst)} of them."
         )
-    return [Problem(
+    return [DataProblem(
         CODE, title, severity, tuple(ranked[:MAX_COLUMNS_NAMED]), view.rows_in_file(rows),
         len(rows), f"{how_much} What is filled in is a guess.",
         "Find out why they are missing, and complete them where that is possible; a column that is "
@@ -84,13 +84,13 @@ def _filled(view: DataView, names: list[str]) -> str:
     return " ".join(done)
 
 
-def _empty_rows(view: DataView, masks: np.ndarray) -> list[Problem]:
+def _empty_rows(view: DataView, masks: np.ndarray) -> list[DataProblem]:
     p = len(view.prepared.columns)
     rows = np.flatnonzero(masks.sum(axis=0) >= max(MIN_SHARE_OF_ROW * p, 2))
     if not len(rows):
         return []
     n = len(rows)
-    return [Problem(
+    return [DataProblem(
         CODE, f"{columns_text(n, 'row')} {verb(n, 'misses', 'miss')} half of the columns or more",
         INFO if n < 0.05 * view.n else WARNING, (), view.rows_in_file(rows), n,
         "Such rows consist mostly of what was filled in.",
@@ -98,7 +98,7 @@ def _empty_rows(view: DataView, masks: np.ndarray) -> list[Problem]:
     )]  # fmt: skip
 
 
-def _dependent(view: DataView, names: list[str], masks: np.ndarray) -> list[Problem]:
+def _dependent(view: DataView, names: list[str], masks: np.ndarray) -> list[DataProblem]:
     n_missing = masks.sum(axis=1)
     tested = np.flatnonzero(
         (n_missing >= MIN_ROWS_COMPARED) & (view.n - n_missing >= MIN_ROWS_COMPARED)
@@ -126,7 +126,7 @@ def _dependent(view: DataView, names: list[str], masks: np.ndarray) -> list[Prob
     of = "classes" if view.is_classes else "thirds of the target"
     rows = np.flatnonzero(masks[tested[found]].any(axis=0))
     n = len(columns)
-    return [Problem(
+    return [DataProblem(
         CODE, f"Whether {quoted(columns)} {verb(n, 'is', 'are')} missing depends on the target",
         WARNING, tuple(columns[:MAX_COLUMNS_NAMED]), view.rows_in_file(rows), len(rows),
         f"'{columns[0]}' is missing in {share(float(low))} to {share(float(high))} of the rows, by "

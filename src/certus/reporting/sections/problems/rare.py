@@ -4,7 +4,7 @@ import numpy as np
 
 from ....text.format import count, listed
 from ...arrays import MIN_ROWS_NAMED
-from ...content.data import Problem
+from ...content.data import DataProblem
 from .view import DataView
 from .wording import INFO, MAX_COLUMNS_NAMED, SEVERE, WARNING, quoted, verb
 
@@ -15,12 +15,12 @@ MAX_SHARE_OF_WARNING = 0.5  # over the share of a class if all were equally comm
 MAX_SHARE_OF_INFO = 0.05
 
 
-def find(view: DataView) -> list[Problem]:
+def find(view: DataView) -> list[DataProblem]:
     """Return rare classes, and columns with rare categories."""
     return [*_classes(view), *_categories(view)]
 
 
-def _classes(view: DataView) -> list[Problem]:
+def _classes(view: DataView) -> list[DataProblem]:
     if not view.is_classes:
         return []
     counts = np.bincount(view.target_codes, minlength=len(view.prepared.classes))
@@ -40,7 +40,7 @@ def _classes(view: DataView) -> list[Problem]:
         severity = SEVERE if counts[rare[0]] < MAX_ROWS_OF_SEVERE else WARNING
     rows = np.flatnonzero(np.isin(view.target_codes, rare))
     shown = listed([f"'{view.prepared.classes[k]}' ({count(counts[k], 'row')})" for k in rare], 4)
-    return [Problem(
+    return [DataProblem(
         CODE, f"Rare {verb(len(rare), 'class', 'classes')}: {shown}",
         severity, (), (), len(rows),  # row numbers would tell who has the class
         "What can be learned, and how precisely it can be measured, is limited by the rarest "
@@ -52,7 +52,7 @@ def _classes(view: DataView) -> list[Problem]:
     )]  # fmt: skip
 
 
-def _categories(view: DataView) -> list[Problem]:
+def _categories(view: DataView) -> list[DataProblem]:
     by_column = {}
     for name, column in view.categories.items():
         counts = column.counts
@@ -65,7 +65,7 @@ def _categories(view: DataView) -> list[Problem]:
     names = sorted(by_column, key=lambda name: -by_column[name][0])
     n = sum(number for number, _ in by_column.values())
     categories = "category" if n == 1 else "categories"
-    return [Problem(
+    return [DataProblem(
         CODE,
         f"{n:,} {categories} of {quoted(names)} {verb(n, 'occurs', 'occur')} in fewer than "
         f"{MIN_ROWS_NAMED} rows",

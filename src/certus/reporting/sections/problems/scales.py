@@ -8,7 +8,7 @@ interquartile range over 1.349: t grows like a logarithm, so a long tail alone i
 import numpy as np
 
 from ....text.format import count
-from ...content.data import Problem
+from ...content.data import DataProblem
 from ...content.phrases import digits3
 from .view import DataView
 from .wording import INFO, MAX_COLUMNS_NAMED, WARNING, columns_text, quoted, verb
@@ -35,12 +35,12 @@ MAX_MEAN_TO_SPREAD = 1e7  # above, float64 keeps 8 digits of the differences or 
 MAX_COLUMNS = 5_000
 
 
-def find(view: DataView) -> list[Problem]:
+def find(view: DataView) -> list[DataProblem]:
     """Return sentinels, far values and extreme scales."""
     return [*_sentinels(view), *_far_values(view), *_extreme_scales(view)]
 
 
-def _sentinels(view: DataView) -> list[Problem]:
+def _sentinels(view: DataView) -> list[DataProblem]:
     by_value: dict[float, list[tuple[str, np.ndarray]]] = {}
     for j, column in enumerate(view.number_columns[:MAX_COLUMNS]):
         for value in _sentinels_of(view, j):
@@ -57,7 +57,7 @@ def _sentinels(view: DataView) -> list[Problem]:
             else "If it means 'unknown' or 'not measured', leave the cells empty, or read the file "
             f"with --missing {value:g}."
         )
-        found.append(Problem(
+        found.append(DataProblem(
             CODE, f"{shown} in {quoted(names)} may stand for a missing value", WARNING,
             tuple(names[:MAX_COLUMNS_NAMED]), view.rows_in_file(rows), len(rows),
             f"{count(len(rows), 'row')} {verb(len(rows), 'has', 'have')} it, and no other value of "
@@ -110,7 +110,7 @@ def _step_at(values: np.ndarray, at_start: bool) -> float:
     return float((few[-1] - few[0]) / max(len(few) - 1, 1))
 
 
-def _far_values(view: DataView) -> list[Problem]:
+def _far_values(view: DataView) -> list[DataProblem]:
     names, all_rows = [], []
     for j, column in enumerate(view.number_columns[:MAX_COLUMNS]):
         rows = _far_rows(view, j)
@@ -121,7 +121,7 @@ def _far_values(view: DataView) -> list[Problem]:
         return []
     rows = np.unique(np.concatenate(all_rows))
     n = len(rows)
-    return [Problem(
+    return [DataProblem(
         CODE,
         f"{count(n, 'row')} {verb(n, 'has', 'have')} a value far from all others in "
         f"{quoted(names)}",
@@ -158,7 +158,7 @@ def _far_rows(view: DataView, j: int) -> np.ndarray:
     return none
 
 
-def _extreme_scales(view: DataView) -> list[Problem]:
+def _extreme_scales(view: DataView) -> list[DataProblem]:
     if not len(view.number_columns):
         return []
     with np.errstate(invalid="ignore"):
@@ -174,7 +174,7 @@ def _extreme_scales(view: DataView) -> list[Problem]:
         small, large = (
             view.number_columns[columns[i]].name for i in (spread.argmin(), spread.argmax())
         )
-        found.append(Problem(
+        found.append(DataProblem(
             CODE,
             f"Spreads of columns differ by a factor of {digits3(spread.max() / spread.min())}",
             INFO, (large, small), (), view.n,
@@ -187,7 +187,7 @@ def _extreme_scales(view: DataView) -> list[Problem]:
     if len(offset):
         names = [view.number_columns[columns[i]].name for i in offset]
         n = len(names)
-        found.append(Problem(
+        found.append(DataProblem(
             CODE,
             f"{columns_text(n)} {verb(n, 'varies', 'vary')} little, far from 0: {quoted(names)}",
             INFO, tuple(names[:MAX_COLUMNS_NAMED]), (), view.n,

@@ -6,7 +6,7 @@ Each column is compared by a test of two samples, with Holm's correction, and so
 import numpy as np
 
 from ...arrays import codes_of, numbers_of
-from ...content.data import Problem
+from ...content.data import DataProblem
 from ...content.phrases import digits3
 from .shift_tests import ColumnShift, compare_codes, compare_numbers, holm
 from .view import DataView
@@ -18,9 +18,9 @@ MIN_DISTANCE = 0.1  # smaller ones are real in large tables, and harmless
 MIN_ROWS = 20  # of each sample
 
 
-def find(view: DataView) -> list[Problem] | None:
+def find(view: DataView) -> list[DataProblem] | None:
     """Return columns that differ between test and other rows, or between early and late ones."""
-    found: list[Problem] = []
+    found: list[DataProblem] = []
     is_checked = False
     if view.test is not None and min(len(view.test.y), view.n) >= MIN_ROWS:
         is_checked = True
@@ -31,7 +31,7 @@ def find(view: DataView) -> list[Problem] | None:
     return found if is_checked else None
 
 
-def _against_test(view: DataView) -> list[Problem]:
+def _against_test(view: DataView) -> list[DataProblem]:
     test = view.test
     assert test is not None
     shifts = [
@@ -55,7 +55,7 @@ def _against_test(view: DataView) -> list[Problem]:
     if new_rows:
         rows = np.unique(np.concatenate(list(new_rows.values())))
         names = tuple(new_rows)
-        found.append(Problem(
+        found.append(DataProblem(
             CODE, f"The test file has categories of {quoted(names)} that no other row has", WARNING,
             names[:MAX_COLUMNS_NAMED],
             tuple(int(r) for r in test.row_numbers[rows[:20]]), len(rows),
@@ -66,7 +66,7 @@ def _against_test(view: DataView) -> list[Problem]:
     return found
 
 
-def _over_time(view: DataView) -> list[Problem]:
+def _over_time(view: DataView) -> list[DataProblem]:
     times = view.prepared.times
     assert times is not None
     late = times > np.median(times)
@@ -90,7 +90,7 @@ def _over_time(view: DataView) -> list[Problem]:
     return found + _target_shift(view, y[~late], y[late], "the later half", "the earlier half")
 
 
-def _problems(shifts: list[ColumnShift], view: DataView, where: str, why: str) -> list[Problem]:
+def _problems(shifts: list[ColumnShift], view: DataView, where: str, why: str) -> list[DataProblem]:
     if not shifts:
         return []
     p_values = holm(np.array([s.p_value for s in shifts]))
@@ -102,7 +102,7 @@ def _problems(shifts: list[ColumnShift], view: DataView, where: str, why: str) -
     found.sort(key=lambda s: -s.distance)
     names = [s.column for s in found]
     n = len(found)
-    return [Problem(
+    return [DataProblem(
         CODE, f"In {columns_text(n)} {where}: {quoted(names)}",
         WARNING if found[0].distance >= 2 * MIN_DISTANCE else INFO,
         tuple(names[:MAX_COLUMNS_NAMED]), (), view.n,
@@ -116,7 +116,7 @@ def _problems(shifts: list[ColumnShift], view: DataView, where: str, why: str) -
 
 def _target_shift(
     view: DataView, y: np.ndarray, other: np.ndarray, name: str, base: str
-) -> list[Problem]:
+) -> list[DataProblem]:
     if view.is_classes:
         both = np.concatenate([y, other]).astype(str)
         codes = np.unique(both, return_inverse=True)[1]
@@ -125,7 +125,7 @@ def _target_shift(
         shift = compare_numbers("", y.astype(float), other.astype(float))
     if shift.p_value >= LEVEL or shift.distance < MIN_DISTANCE / 2:
         return []
-    return [Problem(
+    return [DataProblem(
         CODE, f"The target is distributed differently in {name} than in {base}", WARNING, (), (),
         len(other),
         f"Its distribution moved by {digits3(shift.distance)} of 1. Probabilities that were right "

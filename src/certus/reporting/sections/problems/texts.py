@@ -6,7 +6,7 @@ from ....tables.conversion import matches, n_true, rows_of
 from ....tables.formats import CURRENCY, PERCENT, styles_for
 from ....text.format import count
 from ...arrays import MIN_ROWS_NAMED
-from ...content.data import Problem
+from ...content.data import DataProblem
 from .view import MAX_ROWS_SHOWN, DataView
 from .wording import INFO, MAX_COLUMNS_NAMED, WARNING, columns_text, quoted, verb
 
@@ -14,19 +14,19 @@ CODE = "D-TEXT"
 MIN_SHARE_OF_QUANTITIES = 0.5
 
 
-def find(view: DataView) -> list[Problem]:
+def find(view: DataView) -> list[DataProblem]:
     """Return free text, categories that are spelt alike and numbers that are read as text."""
     return [*_free_text(view), *_spelt_alike(view), *_numbers_as_text(view)]
 
 
-def _free_text(view: DataView) -> list[Problem]:
+def _free_text(view: DataView) -> list[DataProblem]:
     mixed = {c.name for c in view.prepared.table.columns if c.is_mixed}
     names = [c.name for c in view.unassigned
              if c.role in ("text", "nested") and c.name not in mixed]  # fmt: skip
     if not names:
         return []
     n = len(names)
-    return [Problem(
+    return [DataProblem(
         CODE, f"{quoted(names)} {verb(n, 'holds', 'hold')} text that no model uses", INFO,
         tuple(names[:MAX_COLUMNS_NAMED]), (), view.n,
         "There are too many different texts to use each as a category.",
@@ -36,7 +36,7 @@ def _free_text(view: DataView) -> list[Problem]:
     )]  # fmt: skip
 
 
-def _spelt_alike(view: DataView) -> list[Problem]:
+def _spelt_alike(view: DataView) -> list[DataProblem]:
     found = []
     for name, column in view.categories.items():
         by_spelling: dict[str, list[int]] = {}
@@ -55,7 +55,7 @@ def _spelt_alike(view: DataView) -> list[Problem]:
         ]
         example = f", such as {shown[0]}" if shown else ""
         n = len(rarer)
-        found.append(Problem(
+        found.append(DataProblem(
             CODE,
             f"'{name}' has {columns_text(n, 'category').replace('categorys', 'categories')} that "
             f"{verb(n, 'differs', 'differ')} from another by case or spaces only",
@@ -67,7 +67,7 @@ def _spelt_alike(view: DataView) -> list[Problem]:
     return found
 
 
-def _numbers_as_text(view: DataView) -> list[Problem]:
+def _numbers_as_text(view: DataView) -> list[DataProblem]:
     found = []
     used = {c.name for c in view.prepared.columns}
     for column in view.prepared.table.columns:
@@ -80,7 +80,7 @@ def _numbers_as_text(view: DataView) -> list[Problem]:
             rows, what = [], _quantities(view, column.name)
         if not what:
             continue
-        found.append(Problem(
+        found.append(DataProblem(
             CODE, f"'{column.name}' holds {what}", WARNING, (column.name,),
             tuple(rows[:MAX_ROWS_SHOWN]), len(rows) or view.n,
             "The column is read as text, so a model cannot know which value is larger.",

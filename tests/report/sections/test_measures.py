@@ -162,6 +162,16 @@ def test_separated_classes_have_no_slope():
     assert np.isnan([a, b]).all()
 
 
+def test_predictions_that_hardly_differ_are_not_called_separated():
+    prepared, result = case("loans")
+    constant = np.full(len(result.outer.output), 0.3)
+    flat = replace(result, outer=replace(result.outer, output=constant))
+    assert "hardly differ" in calibration.make(prepared, SETTINGS, flat).text
+    y = prepared.codes() == prepared.positive
+    apart = replace(result, outer=replace(result.outer, output=np.where(y, 0.9, 0.1)))
+    assert "separate the classes" in calibration.make(prepared, SETTINGS, apart).text
+
+
 def test_numbers_are_compared_by_tenths_and_a_straight_line():
     prepared, result, y, predicted = held_out("ridge")
     found = calibration.make(prepared, SETTINGS, result)

@@ -34,6 +34,7 @@ Line = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[float, float]]
 LEAST_PROBABILITY = 1e-9  # the logit of 0 is not finite
 STEP_TOL = 1e-7  # the step after it is 1e-14: Newton's steps square the error
 MAX_ROWS_CONVERGED = 5_000  # of resamples that are iterated; with more a step is within 1 % of se
+NO_SPREAD = "The predictions hardly differ, so no calibration slope can be estimated."
 MAX_STEPS = 50  # more only where the classes are separated, so that no slope is finite
 
 
@@ -79,7 +80,7 @@ def _two_classes(
     top = shown[-1]
     text = (
         f"Of the {top.n:,} rows with the highest probabilities (mean {share(top.predicted)}), "
-        f"{share(top.observed)} are '{positive}'. {_reading(slope, intercept)}"
+        f"{share(top.observed)} are '{positive}'. {_reading(slope, intercept, _no_slope(y, z))}"
     )
     return Calibration(text, shown, slope, intercept, brier, before)
 
@@ -156,10 +157,21 @@ def _line(
     )
 
 
-def _reading(slope: MeasureEstimate | None, intercept: MeasureEstimate | None) -> str:
-    """What slope and intercept say."""
+def _no_slope(y: np.ndarray, z: np.ndarray) -> str:
+    """Why two classes have no finite slope, if they have none."""
+    positive, negative = z[y == 1], z[y == 0]
+    both = len(positive) and len(negative)
+    if both and (positive.min() > negative.max() or negative.min() > positive.max()):
+        return "The predictions separate the classes, so there is no finite calibration slope."
+    return NO_SPREAD
+
+
+def _reading(
+    slope: MeasureEstimate | None, intercept: MeasureEstimate | None, no_slope: str
+) -> str:
+    """What slope and intercept say; ``no_slope``: why they are not finite, if they are not."""
     if slope is None or intercept is None:
-        return "The classes are separated, so there is no finite calibration slope."
+        return no_slope
     if slope.interval is None:
         return f"The calibration slope is {digits3(slope.value)}."
     shown = f"calibration slope {value_and_interval(slope.value, slope.interval)}"
@@ -214,6 +226,6 @@ def _numbers(settings: Settings, found: Answered) -> Calibration:
     text = (
         f"The tenth with the lowest predictions (mean {digits3(first.predicted)}) has a mean of "
         f"{digits3(first.observed)}, that with the highest ({digits3(last.predicted)}) one of "
-        f"{digits3(last.observed)}. {_reading(slope, intercept)}"
+        f"{digits3(last.observed)}. {_reading(slope, intercept, NO_SPREAD)}"
     )
     return Calibration(text, tuple(made), slope, intercept, None)

@@ -125,6 +125,9 @@ def test_numbers_are_scaled_where_distances_are_compared():
         assert (len(steps) == 2) is scaled, model
 
 
+MAX_LINES = 150  # of a script, steps of the pipeline included
+
+
 @pytest.mark.parametrize(("delimiter", "decimal"), [(",", "."), (";", ","), ("\t", ",")])
 @pytest.mark.parametrize("model", SCRIPTED, ids=lambda m: type(m).__name__)
 def test_the_exported_script_reads_the_same_file(model, delimiter, decimal, tmp_path):
@@ -132,6 +135,7 @@ def test_the_exported_script_reads_the_same_file(model, delimiter, decimal, tmp_
     (tmp_path / "data.csv").write_text(text, encoding="utf-8")
     pipeline, X, y = fitted(model, read(text))
     certus.verify(pipeline, X, y).export(tmp_path / "check.py")
+    assert len((tmp_path / "check.py").read_text(encoding="utf-8").splitlines()) <= MAX_LINES
     target = "grade" if is_classifier(model) else "y"
 
     def check(name):

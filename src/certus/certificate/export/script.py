@@ -154,6 +154,7 @@ def _loader(c: "Certificate", problems: list[PageCall]) -> str:
     loader, steps = template.LOADER, ""
     if c._steps is not None:
         loader = loader.replace(template.READ_ROWS, template.READ_ANY_ROWS)
+        loader = loader.replace(template.READ_SPARSE_ROWS, "")
         steps = template.STEPS.format(
             steps=[*map(tuple, c._steps)],
             missing=template.MISSING, missing_numbers=template.MISSING_NUMBERS,
@@ -166,7 +167,9 @@ def _loader(c: "Certificate", problems: list[PageCall]) -> str:
         rows="X" if constant is None else f"np.column_stack([X, np.full(len(X), {constant!r})])",
         report=_report(c),
     )  # fmt: skip
-    return loader + labels + steps + main
+    if not steps:
+        return loader + labels + main
+    return "\n" + (loader + labels + steps + main).replace("\n\n", "\n").lstrip()  # 150 lines
 
 
 def _report(c: "Certificate") -> str:

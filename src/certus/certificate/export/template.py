@@ -61,6 +61,15 @@ def numbers(values):
     return np.array([NUMBER[label(v)] for v in values])
 """
 
+# sparse rows of a .npz file: no step of a pipeline reads them
+READ_SPARSE_ROWS = """\
+    if path.endswith(".npz"):
+        if A["format"].item() != b"csr":
+            raise ValueError("sparse X must be CSR: X.tocsr() before save_npz")
+        i, sparse, A = np.repeat(np.arange(SHAPE[0]), np.diff(A["indptr"])), A, np.zeros(A["shape"])
+        np.add.at(A, (i, sparse["indices"]), sparse["data"])
+"""
+
 # rows of a CSV file; a pipeline may have been fitted on one with other delimiters
 READ_ROWS = """\
         with open(path, newline="", encoding="utf-8-sig") as f:

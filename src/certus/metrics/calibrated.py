@@ -70,8 +70,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     >>> y = np.where(X[:, 0] + rng.logistic(size=500) > 1, "yes", "no")
     >>> model = CalibratedClassifier(LSSVC(C=0.1)).fit(X, y)
     >>> P = model.predict_proba(X)
-    >>> round(float(P[:, 1].mean()), 2), round(float((y == "yes").mean()), 2)
-    (0.32, 0.32)
+    >>> bool(abs(P[:, 1].mean() - (y == "yes").mean()) < 0.02)  # right on average
+    True
     """
 
     estimator_: Any

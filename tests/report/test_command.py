@@ -10,7 +10,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
+import certus
 from certus.cli import progress_line
 from certus.cli.progress_line import ProgressLine
 from certus.exceptions import UsageError
@@ -157,6 +159,25 @@ def test_each_option_gives_a_report_that_verifies(folder, capfd, options):
     assert ran.code == 0, ran.err
     ran = run(capfd, "verify", "patients-report/model.certus", "patients.csv")
     assert ran.code == 0, ran.out
+
+
+def test_the_model_is_scored_on_other_rows(folder, capfd):
+    write_table(folder / "patients.csv", patients())
+    new = patients(n=60, seed=5)
+    write_table(folder / "new.csv", new)
+    ran = run(capfd, "report", "patients.csv", "--target", "ill", *QUICK, "--test", "new.csv")
+    assert ran.code == 0, ran.err
+    content = json.loads((folder / "patients-report" / "report.json").read_text("utf-8"))
+    (found,) = (e for e in content["verdict"]["others"] if e["name"] == "AUC on --test")
+    model = certus.load(folder / "patients-report" / "model.certus")
+    table = read_table(folder / "new.csv")
+    p = model.predict_proba(table.select(list(model.feature_names_in_)))
+    positive = content["question"]["positive"]
+    k = [str(label) for label in model.classes_].index(positive)
+    is_positive = np.array([str(value) == positive for value in new["ill"]])
+    assert found["value"] == pytest.approx(roc_auc_score(is_positive, p[:, k]))
+    assert found["interval"]["low"] < found["value"] < found["interval"]["high"]
+    assert found["n"] == 60
 
 
 @pytest.mark.costly

@@ -57,7 +57,9 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--weights", metavar="COLUMN", help="weights of the rows")
     group.add_argument("--group", metavar="COLUMN", help="rows of a group stay in one fold")
     group.add_argument("--time", metavar="COLUMN", help="folds are consecutive in time")
-    group.add_argument("--test", metavar="FILE", help="rows to compare; never used for choosing")
+    group.add_argument(
+        "--test", metavar="FILE", help="other rows: scored and compared, never used for choosing"
+    )
     group.add_argument("--by", metavar="COLUMNS", help="the verdict within groups of rows")
     group.add_argument("--cost", metavar="fp=1,fn=20", help="costs of errors set the threshold")
     group.add_argument("--against", metavar="FILE", help="an earlier report.json or model file")

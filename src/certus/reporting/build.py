@@ -19,6 +19,7 @@ from .content.values import Note
 from .folder import MODEL, SCRIPT
 from .model_part import Script, script_of
 from .prepared import Prepared, PreparedTest
+from .procedure.other_rows import score_of_test_rows
 from .procedure.progress import Progress, Silent
 from .procedure.result import ProcedureResult
 from .procedure.run import run_procedure
@@ -150,6 +151,8 @@ def _built(
         script, reason = script_of(prepared, result)
         files = {"model": MODEL, **files, **({"script": SCRIPT} if script is not None else {})}
         content, more = _of_model(work, prepared, settings, result, content, command, files)
+        if test is not None:
+            content = _with_test_rows(work, prepared, settings, result, test, content)
         repeated = replace(
             content.reproduction, script=SCRIPT if script is not None else None,
             script_reason=reason,
@@ -175,6 +178,20 @@ def _built(
     if earlier is not None:
         content = replace(content, against=against.make(content, *earlier))
     return Built(content, result, work.seconds, time.perf_counter() - began, script)
+
+
+def _with_test_rows(
+    work: Work, prepared: Prepared, settings: Settings, result: ProcedureResult,
+    test: PreparedTest, content: ReportContent,
+) -> ReportContent:  # fmt: skip
+    """The content with the measure on the rows of ``--test`` beside the verdict's."""
+    found = work.part(
+        "test rows", lambda: score_of_test_rows(prepared, settings, result, test), None
+    )
+    if found is None:
+        return content
+    others = (found, *content.verdict.others)
+    return replace(content, verdict=replace(content.verdict, others=others))
 
 
 def _of_data(

@@ -184,7 +184,8 @@ def report(
         Columns that name rows, weight them, keep them in one fold, or order them in time (folds
         are then consecutive); models do not use them.
     test : path, data frame or Table, default=None
-        Rows that are compared with those of ``data``, and never used for choosing.
+        Rows on which the model is scored, and which are compared with those of ``data``; never used
+        for choosing.
     cost : mapping or str, default=None
         Costs of a false positive and of a false negative: {"fp": 1, "fn": 20} or "fp=1,fn=20".
     models : str or sequence of str, default=()

@@ -344,7 +344,7 @@ def test_help_is_no_error(capsys):
         (["dmeo"], "No command 'dmeo'. Did you mean 'demo'?"),
         (
             ["xyzzy"],
-            "No command 'xyzzy'. There is: fit, predict, verify, cluster, show, export, demo,",
+            "No command 'xyzzy'. There is: report, fit, predict, verify, cluster, show, export,",
         ),
         (["demo", "whine"], "No row 'whine'. Did you mean 'wine'?"),
         (["demo", "--colour"], "unrecognized arguments: --colour"),

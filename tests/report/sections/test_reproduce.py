@@ -45,8 +45,8 @@ def test_the_snippet_has_every_option_that_decides_the_number():
     )  # fmt: skip
     text = reproduce.snippet("loans.csv", settings, result)
     compile(text, "snippet", "exec")
-    for option in ("target='outcome'", "positive='yes'", "drop=['age']", "group='region'",
-                   "models=['logistic', 'knn']", "seed=7", "id='no'"):  # fmt: skip
+    for option in ('target="outcome"', 'positive="yes"', 'drop=["age"]', 'group="region"',
+                   'models=["logistic", "knn"]', "seed=7", 'id="no"'):  # fmt: skip
         assert option in text
     assert "threads" not in text
     assert "show_rows" not in text

@@ -52,7 +52,7 @@ def snippet(table: str | None, settings: Settings, result: ProcedureResult) -> s
         lines = [STOPPED, *lines]
     if table is None:
         lines.append("# df: the data frame of the report")
-    source = "df" if table is None else repr(table)
+    source = "df" if table is None else _literal(table)
     lines += [
         f"report = certus.report(\n    {source}{options},\n)",
         "measure = report.content.verdict.measure",
@@ -71,7 +71,17 @@ def options_of(settings: Settings) -> list[tuple[str, str]]:
     }
     found.setdefault("target", settings.target)
     found["seed"] = settings.seed
-    return [(name, repr(list(v) if isinstance(v, tuple) else v)) for name, v in found.items()]
+    return [(name, _literal(v)) for name, v in found.items()]
+
+
+def _literal(value: object) -> str:
+    """Python source of a value, with double quotes as formatters write them."""
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(map(_literal, value))}]"
+    text = repr(value)
+    if isinstance(value, str) and text[0] == "'" and '"' not in text:
+        return f'"{text[1:-1]}"'
+    return text
 
 
 def versions() -> tuple[tuple[str, str], ...]:

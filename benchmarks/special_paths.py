@@ -104,12 +104,15 @@ def measured(path: Path, repeats: int) -> tuple[float, float, float, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", choices=[*PATHS, []], default=list(PATHS))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"all, or of {', '.join(PATHS)}")
     parser.add_argument("--repeats", type=int, default=5)
     given = parser.parse_args()
+    for name in given.names:
+        if name not in PATHS:
+            parser.error(f"no path {name!r}: there are {', '.join(PATHS)}")
     print("| path | case | with, s | without, s | gain | objective with / without |")
     print("|---|---|---|---|---|---|")
-    for name in given.names:
+    for name in given.names or PATHS:
         path = PATHS[name]()
         here, there, f, g = measured(path, given.repeats)
         row = f"| {path.name} | {path.case} | {here:.4f} | {there:.4f} | {there / here:.2f} |"

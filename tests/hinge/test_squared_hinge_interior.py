@@ -90,7 +90,7 @@ def test_linear_svc_on_raw_square_data_takes_few_steps() -> None:
     X, y = raw(300, 300)  # 212 steps by Newton's method; of 1,000 rows and columns, minutes
     model = LinearSVC().fit(X, y)
     assert model.certificate_.certified
-    assert model.certificate_.gap <= 1e-4 * model.certificate_.objective  # as CPUs round
+    assert model.certificate_.gap <= 2e-5 * model.certificate_.objective
     assert model.n_iter_ <= 80
 
 

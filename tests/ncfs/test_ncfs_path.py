@@ -118,8 +118,8 @@ def test_a_way_back_with_few_explored_is_nearly_as_good(data):
     fits = descending_path(solve, solve, np.ones(problem.shape[1]), alphas)
     F = np.array([fit.objective for fit in fits]) / problem.shape[0]
     # columns of noise have many optima, and rounding on another CPU leads to another one
-    assert F.mean() > apart.mean() - 0.005
-    assert F.mean() > both.mean() - 0.05
+    allowed = 0.03 if problem.shape[1] == noise()[0].shape[1] else 0.005
+    assert F.mean() > max(apart.mean(), both.mean()) - allowed
     assert (np.diff(F) > -1e-9).all(), "a weaker penalty costs less"
 
 

@@ -164,4 +164,4 @@ def test_weights_of_any_size_are_found_where_near_rows_make_F_turn_within_little
     fit = lbfgs(p, np.ones(10))
     assert fit.converged
     assert violation(fit.W, p.value_and_slope(fit.W).slope).max() <= 1e-6
-    assert fit.largest_decrease <= 2 * np.finfo(float).eps * abs(fit.objective)  # a rounding
+    assert fit.largest_decrease <= np.finfo(float).eps  # relative: one rounding

@@ -129,22 +129,25 @@ def _model(c: "Certificate", problems: list[PageCall], literals: Literals) -> st
         names = tuple(dict.fromkeys(str(step.name) for step in c._steps))
     return template.MODEL.format(
         arrays='ARRAYS = np.load(__file__[:-3] + ".npz")\n' if literals.arrays else "",
-        shape=c.shape, objective=literals.source(c.objective), slack=literals.source(_slack(c)),
+        shape=c.shape, objective=literals.source(c.objective),
+        slack=literals.source(_slack(c, problems)),
         classes=() if c.labels is None else c.labels.classes.tolist(), columns=[*names],
         problems=",\n    ".join(calls),
     )  # fmt: skip
 
 
-def _slack(c: "Certificate") -> float:
+def _slack(c: "Certificate", problems: list[PageCall]) -> float:
     """Allowed difference of the page's objective: rounding, and the remaining gap.
 
-    The page multiplies in plain float64: where columns nearly cancel, its scores lose digits that
-    the proof has. A tenth of the claim's tolerance leaves room for that.
+    Where nothing but the data bounds w, columns may nearly cancel: the page's plain products then
+    lose digits that the proof has, for which a tenth of the claim's tolerance is allowed.
     """
     gap = c.gap if c.bound is not None and np.isfinite(c.gap) else 0.0
-    null = c._finding.null_objective if isinstance(c._finding, OptimumFinding) else 0.0
-    tolerated = c.tol * null / 10
-    return max(1e-9 * abs(c.objective), tolerated if np.isfinite(tolerated) else 0.0) + gap
+    slack = 1e-9 * abs(c.objective)
+    is_penalized = any(p.arguments.get("l1", 1) or p.arguments.get("l2", 1) for p in problems)
+    if not is_penalized and isinstance(c._finding, OptimumFinding):
+        slack = max(slack, c.tol * c._finding.null_objective / 10)
+    return slack + gap
 
 
 def _loader(c: "Certificate", problems: list[PageCall]) -> str:

@@ -36,9 +36,8 @@ class Data:
         self.eps = float(np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps)
 
     def _block_rows(self, times: int = 1) -> int:
-        held = isinstance(self.rows.X, np.ndarray)
-        several = 8 if held else 1  # definitions slice dense blocks as they need
-        by_columns = held and not self.rows.X.flags.c_contiguous
+        several = 8 if self.rows.stored else 1  # definitions slice dense blocks as they need
+        by_columns = self.rows.stored and not self.rows.row_major
         least, (n, p) = 64 if by_columns else 16, self.shape
         rows = several * self.rows.block_rows(least)
         if rows >= n and times * n * p >= MIN_SHARED_ELEMENTS:  # few long rows, or many passes
@@ -67,7 +66,7 @@ class Data:
             return statistic(as_floats(self.rows.X.columns), self.rows.y, self.rows.s, *args)
         rows = self._block_rows(times)
         rows = max(rows, self.shape[1]) if square else rows
-        if isinstance(self.rows.X, np.ndarray):
+        if self.rows.stored:
             rows = max(rows, least)
         rows = min(rows, most or rows)
         total: T = self.rows.reduce(
@@ -78,6 +77,11 @@ class Data:
 
     def sample(self, count: int) -> "Data":
         return Data(self.rows.sample(count))
+
+    @property
+    def S(self) -> float:
+        """Σ s: without weights, the number of rows."""
+        return self.rows.S
 
     def all_rows(self) -> np.ndarray:
         """X as one dense array; no copy if it is one of floats."""

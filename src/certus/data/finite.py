@@ -8,11 +8,12 @@ import numpy as np
 from ..text.format import count, listed
 from .csr import CSR
 from .lazy import LazyRows
+from .streamed import StreamedX
 
 
 def require_finite(X: Any, names: Sequence[str] | None, what: str = "X") -> None:
     """Raise with the columns and rows that hold NaN or infinity, if there are any."""
-    if X.dtype.kind != "f" or isinstance(X, LazyRows):  # finite by their contract
+    if X.dtype.kind != "f" or isinstance(X, (LazyRows, StreamedX)):  # finite by contract
         return
     if isinstance(X, CSR):
         _require_finite_entries(X, names)

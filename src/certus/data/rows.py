@@ -11,7 +11,8 @@ so the answer is the same bits on any number of threads. Whichever thread comple
 blocks are taken in order, so at most log₂(blocks) + threads partial results are alive.
 
 A source is anything with ``shape``, ``dtype`` and ``source[start:stop] → array``: a NumPy array,
-a memory map, sparse rows (``csr.py``) or rows that are computed when read (``lazy.py``).
+a memory map, sparse rows (``csr.py``), rows that are computed when read (``lazy.py``) or those of
+a table that is larger than memory (``streamed.py``). Targets and weights are sources as well.
 """
 
 import threading
@@ -25,11 +26,13 @@ from ..runtime.config import effective_threads
 from ..runtime.pool import run_on_threads
 from .csr import CSR, Block, DenseBlocks, SparseMatrix
 from .lazy import LazyRows
+from .streamed import Recode, SpilledState, StreamedColumn, StreamedX, recoded_columns
 
 BLOCK_BYTES = 1 << 20  # a block stays in cache, and Python's overhead is small beside it
 SMALL_WORK = 1 << 19  # elements below which a thread costs more than it saves
 SQUARE_WORK = 16  # a p×p statistic costs p/16 passes over the elements
 MAX_CACHED_SAMPLE_ELEMENTS = 1 << 19  # a larger sample does not stay in memory
+TARGET_ROWS = 1 << 20  # of a block of targets and weights alone
 ENTRY_BYTES = 12  # of a sparse matrix: a number and its column
 ENTRIES_PER_COLUMN = 16  # in a sparse block: adding up p sums then costs little beside it
 
@@ -59,6 +62,10 @@ class Source(Protocol):
     def __getitem__(self, rows: slice, /) -> Block: ...
 
 
+Targets = np.ndarray | StreamedColumn
+RowState = np.ndarray | SpilledState
+
+
 class Rows:
     """Rows of X with their targets y (N×k, or None) and weights s (N, or None for ones).
 
@@ -69,14 +76,15 @@ class Rows:
     def __init__(
         self,
         X: Source,
-        y: np.ndarray | None = None,
-        s: np.ndarray | None = None,
+        y: Targets | None = None,
+        s: Targets | None = None,
         *,
         threads: int | None = None,
         population: int | None = None,
     ):
         self.X: Any = X
-        self.y, self.s = y, s
+        self.y: Any = y
+        self.s: Any = s
         self.shape: tuple[int, int] = X.shape
         self.population = population or X.shape[0]  # the rows that a sample was taken from
         self._samples: dict[int, Any] = {}
@@ -87,11 +95,49 @@ class Rows:
         return isinstance(self.X, CSR)
 
     @property
+    def streamed(self) -> bool:
+        """Whether X, y and s are read block by block and never are arrays of the whole length."""
+        return isinstance(self.X, StreamedX)
+
+    @property
+    def stored(self) -> bool:
+        """Whether blocks are dense and cost little to read, as those of arrays and of files do."""
+        return isinstance(self.X, (np.ndarray, StreamedX))
+
+    @property
+    def row_major(self) -> bool:
+        """Whether blocks of X are dense and C-contiguous without a copy."""
+        X = self.X
+        return self.streamed or (isinstance(X, np.ndarray) and X.flags.c_contiguous)
+
+    @property
     def S(self) -> float:
         """Σ s: without weights, the number of rows."""
-        return float(self.shape[0] if self.s is None else self.s.sum())
+        if self.s is None:
+            return float(self.shape[0])
+        return float(self.reduce_targets(_sum_of_weights)[0])
 
-    def with_targets(self, y: np.ndarray | None, s: np.ndarray | None = None) -> "Rows":
+    def recoded(self, function: Recode, *args: Any) -> "Rows":
+        """Rows whose targets and weights are function(y, s, *args), row by row.
+
+        Streamed ones are recoded block by block, whenever they are read.
+        """
+        columns = self.y if isinstance(self.y, StreamedColumn) else self.s
+        if not isinstance(columns, StreamedColumn):
+            return self.with_targets(*function(self.y, self.s, *args))
+        y, s = recoded_columns(columns.table, (*columns.recodes, (function, args)))
+        return self.with_targets(y, s)
+
+    def allocate(self, columns: tuple[int, ...] = (), dtype: Any = float, order: str = "C") -> Any:
+        """Room for values of every row, to be given to ``reduce`` as ``beside``; zeros at first.
+
+        An array, or for streamed rows a file (``SpilledState``), of which slices are copies.
+        """
+        if self.streamed:
+            return self.X.allocate(columns, dtype, order)
+        return np.zeros((self.shape[0], *columns), dtype=dtype, order=order)  # type: ignore[call-overload]
+
+    def with_targets(self, y: Targets | None, s: Targets | None = None) -> "Rows":
         """Rows of this X with other targets and weights."""
         other = Rows(self.X, y, s, threads=self.threads, population=self.population)
         other._samples = self._samples
@@ -130,7 +176,7 @@ class Rows:
         statistic: Callable[..., Any],
         *args: Any,
         combine: Callable[[Any, Any], Any] = add,
-        beside: Sequence[np.ndarray] = (),
+        beside: Sequence[RowState] = (),
         block_rows: int | None = None,
         square: bool = False,
         times: int = 1,
@@ -139,16 +185,21 @@ class Rows:
         """Combine ``statistic(X_b, y_b, s_b, *beside_b, *args)`` over all blocks.
 
         ``statistic`` returns a tuple (or NamedTuple) of arrays and numbers of its own making;
-        ``combine(left, right)`` may overwrite ``left``. ``beside``: arrays with an entry for every
-        row, cut as X is, which the statistic may also fill. ``square``: the statistic is p×p, so
-        its work grows with p². ``times``: how often it looks at each element. ``most_threads``:
-        where more would wait for each other.
+        ``combine(left, right)`` may overwrite ``left``. ``beside``: what ``allocate`` gave, cut as
+        X is, which the statistic may also fill. ``square``: the statistic is p×p, so its work
+        grows with p². ``times``: how often it looks at each element. ``most_threads``: where more
+        would wait for each other.
         """
         edges = self.edges(block_rows)
 
         def one(i: int) -> Any:
             start, stop = edges[i]
-            return statistic(*self.block(start, stop), *(a[start:stop] for a in beside), *args)
+            states = [a[start:stop] for a in beside]
+            result = statistic(*self.block(start, stop), *states, *args)
+            for a, state in zip(beside, states, strict=True):
+                if not isinstance(a, np.ndarray):  # slices of arrays are views
+                    a[start:stop] = state
+            return result
 
         if len(edges) == 1:
             return one(0)
@@ -156,6 +207,19 @@ class Rows:
         threads = self._useful_threads(len(edges), square, times)
         threads = min(threads, most_threads or threads)
         run_on_threads(lambda i: tree.put(i, one(i)), len(edges), threads)
+        return tree.root
+
+    def reduce_targets(
+        self, statistic: Callable[..., Any], *args: Any, combine: Callable[[Any, Any], Any] = add
+    ) -> Any:
+        """Combine ``statistic(y_b, s_b, *args)`` over blocks of TARGET_ROWS; X is not read."""
+        n = self.shape[0]
+        count = max(1, -(-n // TARGET_ROWS))
+        tree = _Tree(count, combine)
+        for i in range(count):
+            start, stop = i * n // count, (i + 1) * n // count
+            y, s = (None if a is None else a[start:stop] for a in (self.y, self.s))
+            tree.put(i, statistic(y, s, *args))
         return tree.root
 
     def map(
@@ -205,6 +269,8 @@ class Rows:
         X, (_, p) = self.X, self.shape
         if self.sparse:
             return CSR(X[i])
+        if self.streamed:
+            return X[i]
         if isinstance(X, LazyRows) and len(i) * p > MAX_CACHED_SAMPLE_ELEMENTS:
             return X.take(i)
         plain = isinstance(X, np.ndarray) and X.flags.c_contiguous and len(i) * p >= SMALL_WORK
@@ -231,6 +297,10 @@ class Rows:
         elements = times * (self.X.entries if self.sparse else n * p)
         work = elements * (1 + p // SQUARE_WORK) if square else elements
         return 1 if work < SMALL_WORK else min(self.threads, blocks)
+
+
+def _sum_of_weights(y: object, s: np.ndarray) -> tuple[Any, ...]:
+    return (s.sum(),)
 
 
 def rows_of_transpose(X: SparseMatrix, threads: int) -> Rows:

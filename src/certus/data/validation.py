@@ -32,11 +32,20 @@ from .labels import (
 )
 from .lazy import LazyRows
 from .rows import Rows, Source
+from .streamed import StreamedTable, StreamedX
+from .streamed_input import (
+    columns_of_table,
+    require_no_arrays_beside,
+    require_targets,
+    rows_of_classes,
+    rows_of_table,
+    rows_of_targets,
+)
 
 MIN_TARGET_SQUARES = 1e-270  # Σ y²: squares of rounding errors of smaller ones underflow
 MIN_WEIGHT = 1e-300  # the largest weight: rounding errors of smaller sums underflow too
 METRICS_WITH_MISSING = ("nan_euclidean", "gower")  # they leave missing values out
-Table = np.ndarray | CSR | LazyRows  # X once it is checked
+Table = np.ndarray | CSR | LazyRows | StreamedX  # X once it is checked
 MAX_PRECHECKED_ELEMENTS = 1 << 20  # elements up to which X is searched for NaN before the fit
 
 
@@ -44,6 +53,10 @@ def data_for_fit(
     model: object, X: object, y: object, sample_weight: object = None, threads: int | None = None
 ) -> tuple[Rows, bool]:
     """Rows of a regression: X as it is, y (n, k) and weights in float64; and whether y is 1d."""
+    if isinstance(X, StreamedTable):
+        require_no_arrays_beside(y, sample_weight)
+        rows = rows_of_targets(model, columns_of_table(model, X, reset=True), threads)
+        return rows, rows.y.shape[1] == 1
     require_target(model, y)
     X = _validated(model, X)
     y = np.asarray(from_series(y, "y"))
@@ -75,6 +88,9 @@ def data_for_classification(
 
     ``weightless``: may a class have no row of a weight above 0?
     """
+    if isinstance(X, StreamedTable):
+        require_no_arrays_beside(y, sample_weight)
+        return rows_of_classes(model, columns_of_table(model, X, reset=True), threads)
     require_target(model, y)
     X = _validated(model, X)
     n, p = X.shape
@@ -106,6 +122,8 @@ def data_for_verify(model: Any, X: Any, y: object, sample_weight: object) -> Row
     """Rows for a fitted model, checked against its columns and classes."""
     estimator = hasattr(model, "__sklearn_tags__")  # a Tree is none
     predicts = estimator and (is_classifier(model) or is_regressor(model))
+    if isinstance(X, StreamedTable):
+        return rows_of_table(model, X, y, sample_weight, predicts)
     if y is None and predicts:
         raise CannotVerifyError(f"{type(model).__name__} predicts a target: give y as well")
     try:
@@ -164,24 +182,8 @@ def _rows_of_several_classes(model: Any, X: Source, y: object, sample_weight: ob
 
 def _rows_of_targets(model: object, X: Source, y: object, sample_weight: object) -> Rows:
     rows = _rows(model, X, y, sample_weight, None)
-    k = _targets(model)
-    assert rows.y is not None
-    if rows.y.shape[1] != k:
-        raise ValueError(
-            f"the model has {count(k, 'target')}, y has {rows.y.shape[1]}: give the y of the fit"
-        )
+    require_targets(model, rows)
     return rows
-
-
-def _targets(model: Any) -> int:
-    fitted = vars(model)
-    kept = fitted.get("_y", fitted.get("_fit_y"))
-    if kept is not None:  # in the shape given: (n,) or (n, targets)
-        return 1 if np.ndim(kept) == 1 else int(np.shape(kept)[1])
-    if "dual_coef_" in fitted:  # (targets, n); of KernelRidge (n,) or (n, targets), without b
-        beta, b = fitted["dual_coef_"], fitted.get("intercept_")
-        return len(b) if b is not None else 1 if np.ndim(beta) == 1 else int(np.shape(beta)[1])
-    return len(np.atleast_2d(model.coef_))
 
 
 def data_for_predict(model: object, X: object) -> Any:
@@ -213,6 +215,8 @@ def data_for_transform(model: object, X: object, *, reset: bool) -> np.ndarray:
 
 def _validated(model: object, X: object, reset: bool = True) -> Table:
     """X as a numeric 2d array, sparse or lazy rows, its columns counted and named in the model."""
+    if isinstance(X, StreamedTable):
+        return columns_of_table(model, X, reset)
     if isinstance(X, LazyRows):
         return validate_data(model, X, reset=reset, skip_check_array=True)
     frame = from_frame(X)

@@ -105,7 +105,7 @@ class Ridge(LinearRegressor):
         return {"solver": self.solver, "tol": float(self.tol), "max_iter": self.max_iter}
 
     @monitored
-    def fit(self, X: object, y: object, sample_weight: object = None) -> "Ridge":
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> "Ridge":
         """Fit w and b.
 
         Parameters

@@ -17,6 +17,7 @@ __all__ = [
     "TableError",
     "UnitsWarning",
     "UsageError",
+    "WorkersDifferError",
 ]
 
 
@@ -74,3 +75,7 @@ class MissingExtraError(ImportError):
 
 class UsageError(ValueError):
     """A command was called with options that do not go together, or with an unknown name."""
+
+
+class WorkersDifferError(RuntimeError):
+    """Workers of a cluster lack certus, or have other versions of it or of NumPy."""

@@ -25,7 +25,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "definitions": set(),
     "proofs": set(),
     "audit": set(),
-    "data": BASIC,
+    "engines": BASIC,
+    "data": {"engines", *BASIC},
     "losses": {"kernels"},
     "penalties": {"kernels"},
     "distances": {"kernels", "data", *BASIC},
@@ -38,6 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(ESTIMATORS, OF_ESTIMATORS),
     "cluster": {"mixture", *OF_ESTIMATORS},  # BIC of mixtures says how many clusters there are
     "svm": {"linear_model", *OF_ESTIMATORS},  # LinearSVC is a linear classifier
+    "sources": {"data", "engines", *BASIC},
     "tables": {"data", *BASIC},
     "model_files": {
         "certificate",

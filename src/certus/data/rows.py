@@ -15,18 +15,21 @@ a memory map, sparse rows (``csr.py``), rows that are computed when read (``lazy
 a table that is larger than memory (``streamed.py``). Targets and weights are sources as well.
 """
 
-import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
 
+from ..engines.calls import Pass, TargetSource, recode
+from ..engines.parts import map_parts, reduce_parts
+from ..engines.protocol import BlockEngine
+from ..engines.tree import CombiningTree
 from ..runtime.config import effective_threads
 from ..runtime.pool import run_on_threads
 from .csr import CSR, Block, DenseBlocks, SparseMatrix
 from .lazy import LazyRows
-from .streamed import Recode, SpilledState, StreamedColumn, StreamedX, recoded_columns
+from .streamed import KeptState, Recode, SpilledState, StreamedColumn, StreamedX, recoded_columns
 
 BLOCK_BYTES = 1 << 20  # a block stays in cache, and Python's overhead is small beside it
 SMALL_WORK = 1 << 19  # elements below which a thread costs more than it saves
@@ -62,8 +65,8 @@ class Source(Protocol):
     def __getitem__(self, rows: slice, /) -> Block: ...
 
 
-Targets = np.ndarray | StreamedColumn
-RowState = np.ndarray | SpilledState
+RowState = np.ndarray | SpilledState | KeptState
+Targets = StreamedColumn | RowState
 
 
 class Rows:
@@ -143,6 +146,26 @@ class Rows:
         other._samples = self._samples
         return other
 
+    @property
+    def engine(self) -> BlockEngine | None:
+        """Where passes run, if not on threads of this process."""
+        return self.X.table.engine if isinstance(self.X, StreamedX) else None
+
+    def _pass(
+        self, statistic: Callable[..., Any], targets_only: bool = False
+    ) -> tuple[Pass, list[KeptState]]:
+        """Return a pass for the engine, and the kept states that are targets or weights in it."""
+        read: list[KeptState] = []
+        columns: list[TargetSource | None] = []
+        for which, source in enumerate((self.y, self.s)):
+            if isinstance(source, KeptState):
+                columns.append(TargetSource(which, state=len(read)))
+                read.append(source)
+            else:
+                columns.append(None if source is None else source.column)
+        of = Pass(statistic, (columns[0], columns[1]), len(read), targets_only, dict(np.geterr()))
+        return of, read
+
     def dense(self) -> "Rows":
         """These rows in dense blocks, each made when it is read."""
         if not self.sparse:
@@ -151,9 +174,25 @@ class Rows:
 
     def block(self, start: int, stop: int) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
         """(X_b, y_b, s_b) of rows start:stop."""
+        if self.streamed:
+            return self._read(start, stop)
         y = None if self.y is None else self.y[start:stop]
         s = None if self.s is None else self.s[start:stop]
         return as_floats(self.X[start:stop]), y, s
+
+    def _read(self, start: int, stop: int) -> tuple[Any, Any, Any]:
+        """(X_b, y_b, s_b) of streamed rows, in one reading of the table."""
+        X, y, s = self.X.table.read(start, stop)
+        given: dict[int, Any] = {}  # targets and weights that have the same recodes are made once
+        values: list[Any] = []
+        for source in (self.y, self.s):
+            if isinstance(source, StreamedColumn):
+                key = id(source.recodes)
+                given[key] = given.get(key) or recode(y, s, source.recodes)
+                values.append(given[key][source.which])
+            else:
+                values.append(None if source is None else source[start:stop])
+        return as_floats(X), values[0], values[1]
 
     def block_rows(self, least: int = 256) -> int:
         """Rows of a cache-sized block, at least ``least``."""
@@ -176,7 +215,7 @@ class Rows:
         statistic: Callable[..., Any],
         *args: Any,
         combine: Callable[[Any, Any], Any] = add,
-        beside: Sequence[RowState] = (),
+        beside: Sequence[Any] = (),
         block_rows: int | None = None,
         square: bool = False,
         times: int = 1,
@@ -191,6 +230,10 @@ class Rows:
         would wait for each other.
         """
         edges = self.edges(block_rows)
+        if self.engine is not None:
+            of, read = self._pass(statistic)
+            size = 8 * self.shape[1] * (self.shape[1] if square else times)
+            return reduce_parts(self.engine, edges, of, args, combine, read, beside, size)
 
         def one(i: int) -> Any:
             start, stop = edges[i]
@@ -203,7 +246,7 @@ class Rows:
 
         if len(edges) == 1:
             return one(0)
-        tree = _Tree(len(edges), combine)
+        tree = CombiningTree(len(edges), combine)
         threads = self._useful_threads(len(edges), square, times)
         threads = min(threads, most_threads or threads)
         run_on_threads(lambda i: tree.put(i, one(i)), len(edges), threads)
@@ -213,11 +256,12 @@ class Rows:
         self, statistic: Callable[..., Any], *args: Any, combine: Callable[[Any, Any], Any] = add
     ) -> Any:
         """Combine ``statistic(y_b, s_b, *args)`` over blocks of TARGET_ROWS; X is not read."""
-        n = self.shape[0]
-        count = max(1, -(-n // TARGET_ROWS))
-        tree = _Tree(count, combine)
-        for i in range(count):
-            start, stop = i * n // count, (i + 1) * n // count
+        edges = self.edges(TARGET_ROWS)
+        if self.engine is not None:
+            of, read = self._pass(statistic, targets_only=True)
+            return reduce_parts(self.engine, edges, of, args, combine, read, (), 0)
+        tree = CombiningTree(len(edges), combine)
+        for i, (start, stop) in enumerate(edges):
             y, s = (None if a is None else a[start:stop] for a in (self.y, self.s))
             tree.put(i, statistic(y, s, *args))
         return tree.root
@@ -231,6 +275,10 @@ class Rows:
     ) -> np.ndarray:
         """Fill ``out[b] = function(X_b, y_b, s_b, *args)`` for all blocks b."""
         edges = self.edges(block_rows)
+        if self.engine is not None:
+            of, read = self._pass(function)
+            map_parts(self.engine, edges, of, args, read, out)
+            return out
 
         def fill(i: int) -> None:
             start, stop = edges[i]
@@ -323,29 +371,3 @@ def spread(n: int, count: int) -> np.ndarray:
     rows = np.unique((np.arange(count) * phi % 1.0 * n).astype(np.intp))
     rows.flags.writeable = False  # cached for the next caller
     return rows
-
-
-class _Tree:
-    """The fixed tree: node (level, i) combines nodes 2i and 2i + 1 of the level below."""
-
-    def __init__(self, leaves: int, combine: Callable[[Any, Any], Any]):
-        self.combine = combine
-        self.widths = [leaves]
-        while self.widths[-1] > 1:
-            self.widths.append(-(-self.widths[-1] // 2))
-        self.waiting: dict[tuple[int, int], Any] = {}
-        self.lock = threading.Lock()
-        self.root: Any = None
-
-    def put(self, i: int, value: Any) -> None:
-        for level, width in enumerate(self.widths[:-1]):
-            sibling = i ^ 1
-            if sibling < width:  # the last node of an odd level has no sibling
-                with self.lock:
-                    other = self.waiting.pop((level, sibling), None)
-                    if other is None:
-                        self.waiting[level, i] = value
-                        return
-                value = self.combine(value, other) if i < sibling else self.combine(other, value)
-            i >>= 1
-        self.root = value

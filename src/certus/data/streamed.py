@@ -16,6 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..engines.calls import TargetSource, recode
+from ..engines.parts import gather_parts
+from ..engines.protocol import BlockEngine
+from ..engines.state import KeptState
+
 CACHED_SAMPLE_ELEMENTS = 1 << 19  # of X: the sample that all smaller ones are taken from
 MAX_SAMPLE_ROWS = 1 << 13
 GATHER_BYTES = 1 << 23  # of X, read at a time to gather rows
@@ -42,6 +47,7 @@ class StreamedTable(ABC):
     classes: np.ndarray | None = None  # where y holds class indices, the classes; else None
     missing = False  # whether X may hold NaN
     description = "rows"  # of the source, for messages
+    engine: BlockEngine | None = None  # where passes run, if not on threads of this process
 
     def __init__(
         self, shape: tuple[int, int], dtype: Any, n_targets: int = 0, has_weights: bool = False
@@ -83,6 +89,8 @@ class StreamedTable(ABC):
             at = np.minimum(np.searchsorted(numbers, i), len(numbers) - 1)
             if np.array_equal(numbers[at], i):
                 return _rows_of(sample, at)
+        if self.engine is not None:
+            return RowBlock(*gather_parts(self.engine, i))  # type: ignore[arg-type]
         return self._gather(i)
 
     def keep_sample(self, numbers: np.ndarray, sample: RowBlock) -> None:
@@ -113,9 +121,15 @@ class StreamedTable(ABC):
 
     # --- what is kept for every row ---
 
-    def allocate(self, columns: tuple[int, ...], dtype: Any, order: str = "C") -> "SpilledState":
-        """Return room for ``columns`` values for each row, in a temporary file, zeros at first."""
-        return SpilledState((self.shape[0], *columns), dtype, order)
+    def allocate(self, columns: tuple[int, ...], dtype: Any, order: str = "C") -> "RowState":
+        """Return room for ``columns`` values for each row, zeros at first.
+
+        It is a temporary file, or where the parts of the table are.
+        """
+        shape = (self.shape[0], *columns)
+        if self.engine is not None:
+            return KeptState(self.engine, shape, dtype, order)
+        return SpilledState(shape, dtype, order)
 
 
 def _rows_of(block: RowBlock, at: np.ndarray) -> RowBlock:
@@ -153,6 +167,8 @@ class _Source:
 class StreamedX(_Source):
     """X of a table, as a source of ``Rows``."""
 
+    shape: tuple[int, int]
+
     def __init__(self, table: StreamedTable):
         self.table, self.shape, self.dtype = table, table.shape, table.dtype
 
@@ -161,7 +177,7 @@ class StreamedX(_Source):
             return self.table.read(*self._range(rows)).X
         return self.table.gather(rows).X
 
-    def allocate(self, columns: tuple[int, ...], dtype: Any, order: str = "C") -> "SpilledState":
+    def allocate(self, columns: tuple[int, ...], dtype: Any, order: str = "C") -> "RowState":
         return self.table.allocate(columns, dtype, order)
 
 
@@ -187,9 +203,12 @@ class StreamedColumn(_Source):
         self.shape = (n, *columns)
 
     def _recoded(self, y: Any, s: Any) -> tuple[Any, Any]:
-        for function, args in self.recodes:
-            y, s = function(y, s, *args)
-        return y, s
+        return recode(y, s, self.recodes)
+
+    @property
+    def column(self) -> TargetSource:
+        """Return where a pass of an engine finds this column."""
+        return TargetSource(self.which, self.recodes)
 
     def __getitem__(self, rows: slice | np.ndarray) -> Any:
         if isinstance(rows, slice):
@@ -204,8 +223,7 @@ def recoded_columns(
 ) -> tuple[StreamedColumn | None, StreamedColumn | None]:
     """Return (y, s) of a table after ``recodes``; None for what they do not give."""
     y, s = table.read_targets(0, min(1, table.shape[0]))
-    for function, args in recodes:
-        y, s = function(y, s, *args)
+    y, s = recode(y, s, recodes)
     return (
         None if y is None else StreamedColumn(table, 0, recodes),
         None if s is None else StreamedColumn(table, 1, recodes),
@@ -249,9 +267,12 @@ class SpilledState:
         return whole if dtype is None else whole.astype(dtype)
 
 
+RowState = SpilledState | KeptState  # what is kept for every row, out of memory
+
+
 def read_into(file: int, out: np.ndarray, offset: int) -> None:
     """Fill the C-contiguous array ``out`` with the bytes of a file from ``offset`` on."""
-    view = memoryview(out.reshape(-1).view(np.uint8))
+    view = out.reshape(-1).view(np.uint8).data
     done = 0
     while done < len(view):
         count = os.preadv(file, [view[done:]], offset + done)
@@ -262,7 +283,7 @@ def read_into(file: int, out: np.ndarray, offset: int) -> None:
 
 def write_from(file: int, values: np.ndarray, offset: int) -> None:
     """Write the bytes of a C-contiguous array to a file at ``offset``."""
-    view = memoryview(values.reshape(-1).view(np.uint8))
+    view = values.reshape(-1).view(np.uint8).data
     done = 0
     while done < len(view):
         done += os.pwrite(file, view[done:], offset + done)

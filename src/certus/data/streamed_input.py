@@ -95,9 +95,10 @@ def _rows_of_known_classes(model: Any, X: StreamedX) -> Rows:
     place = np.array([_index_in(known, label) for label in classes.tolist()])
     if (place < 0).any():
         unknown = [repr(c) for c in classes[place < 0][:3].tolist()]
+        fitted = listed([repr(c) for c in known.tolist()], 5)
         raise ValueError(
             f"y has {count(int((place < 0).sum()), 'label')} that the model does not know "
-            f"({listed(unknown, 3)}): it was fitted to {listed([repr(c) for c in known.tolist()], 5)}"
+            f"({listed(unknown, 3)}): it was fitted to {fitted}"
         )
     return rows if np.array_equal(place, np.arange(len(known))) else rows.recoded(_placed, place)
 

@@ -1,0 +1,183 @@
+"""Dask's workers as an engine: parts of a table are futures, and a pass is a task for each part.
+
+Tasks are submitted to the scheduler with the futures that they need, so that they run where their
+part is. What a task is given follows from the graph alone: if a worker is lost, Dask makes its
+parts and states again, by the same calls, and the bits of the result do not change.
+
+No graph of dask.array is made: a pass costs the scheduler one task for each part.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import numpy as np
+
+from ..exceptions import WorkersDifferError
+from ..runtime.config import config_context
+from ..runtime.pool import blas_limiter
+from ..text.format import listed
+from .protocol import Call, CallResult, Handle, Piece
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+EMBEDDED_BYTES = (
+    1 << 16
+)  # of arguments; larger ones are sent to each worker once, not with each task
+MAX_SENT_PIECES = 8  # for each part: passes with blocks of different sizes need different ones
+
+
+class Opaque:
+    """A value that Dask hands on as it is, without looking for futures or calls inside."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+
+class DaskEngine:
+    """Parts that are futures of a client: ``(X, y, s)`` each, in the order of the table."""
+
+    name = "dask"
+
+    def __init__(self, client: "Client", parts: Sequence["Future[Any]"], lengths: Sequence[int]):
+        self.client, self.parts = client, list(parts)
+        self._lengths = tuple(int(n) for n in lengths)
+        self._sent: dict[Piece, Future[Any]] = {}  # ends of blocks that begin in the part before
+
+    def lengths(self) -> Sequence[int]:
+        return self._lengths
+
+    def run(
+        self,
+        function: Callable[..., tuple[Any, ...]],
+        args: tuple[Any, ...],
+        calls: Sequence[Call],
+        keeps: int = 0,
+    ) -> list[CallResult]:
+        """Make the calls and wait for their values; the states stay on the workers."""
+        shared: Any = Opaque((function, args))
+        if size_of(args) > EMBEDDED_BYTES:
+            shared = self._start(_same, shared)
+        made = [self._start_call(shared, call) for call in calls]
+        values, states = made, [()] * len(made)
+        if keeps:
+            values, *kept = (
+                [self._start(_item, result, j) for result in made] for j in range(keeps + 1)
+            )
+            states = list(zip(*kept, strict=True))
+        try:
+            found = self.client.gather(values)
+        except BaseException:
+            self.client.cancel(made)
+            raise
+        return [
+            CallResult(value if keeps else value[0], left)
+            for value, left in zip(found, states, strict=True)
+        ]
+
+    def keep(self, i: int, state: Any) -> Handle:
+        """Keep a value beside part i."""
+        return self._start(_beside, Opaque(state), self.parts[i])
+
+    def _start(self, function: Callable[..., Any], *args: Any) -> "Future[Any]":
+        key = f"certus{function.__name__}-{uuid4().hex}"
+        return self.client.submit(function, *args, key=key, pure=False)
+
+    def _start_call(self, shared: Any, call: Call) -> "Future[Any]":
+        pieces: list[Any] = []
+        for k, piece in enumerate(call.pieces):
+            whole = piece.start == 0 and piece.stop == self._lengths[piece.part]
+            if k == 0 or whole:
+                pieces.append([self.parts[piece.part], piece.start, piece.stop])
+            else:
+                pieces.append([self._cut(piece), None, None])
+        return self._start(_call, shared, pieces, list(call.states), Opaque(call.own))
+
+    def _cut(self, piece: Piece) -> "Future[Any]":
+        """Return some rows of a part, cut where it is, for the worker of the part before it."""
+        if piece not in self._sent:
+            if len(self._sent) >= MAX_SENT_PIECES * len(self.parts):
+                self._sent.clear()
+            self._sent[piece] = self._start(
+                _rows_of, self.parts[piece.part], piece.start, piece.stop
+            )
+        return self._sent[piece]
+
+
+def size_of(value: Any) -> int:
+    """Return the bytes of all arrays in a value, its items and its attributes."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, (list, tuple, set)):
+        return sum(map(size_of, value))
+    if isinstance(value, dict):
+        return sum(map(size_of, value.values()))
+    return size_of(vars(value)) if hasattr(value, "__dict__") and not callable(value) else 0
+
+
+# --- what runs on the workers ---------------------------------------------------------------------
+
+
+def _call(shared: Opaque, pieces: list[Any], states: list[Any], own: Opaque) -> tuple[Any, ...]:
+    """Call a function of parts and states on one thread."""
+    function, args = shared.value
+    parts = [part if start is None else _rows_of(part, start, stop) for part, start, stop in pieces]
+    with config_context(threads=1), blas_limiter:
+        result: tuple[Any, ...] = function(parts, states, own.value, *args)
+    return result
+
+
+def _rows_of(part: Any, start: int, stop: int) -> Any:
+    return tuple(None if column is None else column[start:stop] for column in part)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _beside(state: Opaque, part: Any) -> Any:
+    return state.value
+
+
+def _item(call: tuple[Any, ...], j: int) -> Any:
+    return call[j]
+
+
+# --- before the first pass ------------------------------------------------------------------------
+
+
+def require_equal_workers(client: "Client") -> None:
+    """Refuse workers that lack certus, or have other versions than this process.
+
+    Raises
+    ------
+    WorkersDifferError
+        Names the workers and what is different there.
+    """
+    here = versions()
+    wrong = []
+    for worker, there in client.run(versions, on_error="return").items():
+        if isinstance(there, ModuleNotFoundError):
+            wrong.append(f"{worker} lacks a package ({there})")
+        elif isinstance(there, BaseException):
+            wrong.append(f"{worker} failed ({there!r})")
+        else:
+            differences = [
+                f"{name} {there[name]} instead of {version}"
+                for name, version in here.items()
+                if there[name] != version
+            ]
+            wrong += [f"{worker} has {', '.join(differences)}"] if differences else []
+    if wrong:
+        raise WorkersDifferError(
+            f"The workers must run the same code as this process: {listed(wrong, 3)}. Install the "
+            "same versions there"
+        )
+
+
+def versions() -> dict[str, str]:
+    """Return the versions on which the bits of a result depend."""
+    from importlib.metadata import version
+
+    return {name: version(name) for name in ("certus", "numpy", "scipy", "numba")}

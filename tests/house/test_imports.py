@@ -34,8 +34,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "plotting": {"text", "exceptions"},
     "inference": {"text", "exceptions"},
     "derivatives": {"text", "exceptions"},
-    "certificate": {"audit", "data", "definitions", "proofs", "plotting", "root", *BASIC},
-    "base": {"certificate", "solvers", *BASIC},
+    "certificate": {"sources", "audit", "data", "definitions", "proofs", "plotting", "root", *BASIC},
+    "base": {"certificate", "sources", "solvers", *BASIC},
     **dict.fromkeys(ESTIMATORS, OF_ESTIMATORS),
     "cluster": {"mixture", *OF_ESTIMATORS},  # BIC of mixtures says how many clusters there are
     "svm": {"linear_model", *OF_ESTIMATORS},  # LinearSVC is a linear classifier

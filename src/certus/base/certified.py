@@ -15,6 +15,7 @@ from ..certificate.explain.separation import separation_warning
 from ..exceptions import DegenerateWarning, NotCertifiedWarning, SeparationWarning
 from ..runtime.progress import FitMonitor
 from ..runtime.user_frame import warn_user
+from .collections import accept_collections
 
 
 class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
@@ -26,6 +27,10 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
 
     certificate_: Certificate
     _monitor: FitMonitor  # during fit
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        accept_collections(cls)
 
     def _forget(self, *names: str) -> None:
         """Drop attributes of an earlier fit that this one may not set."""

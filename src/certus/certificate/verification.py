@@ -19,6 +19,7 @@ from ..data.rows import Rows
 from ..data.validation import data_for_verify
 from ..exceptions import CannotVerifyError
 from ..runtime.pool import OutOfTime, in_time, proof_seconds
+from ..sources.collections import is_collection
 from .certificate import TOL, Certificate
 from .compared_answers import compared_with_answers
 from .explain.classes import notes_on_classes
@@ -230,8 +231,9 @@ def verify(
     model : fitted model
         A model of certus or scikit-learn; also a Pipeline (its last step, on the transformed data),
         a GridSearchCV (its best estimator) or a TransformedTargetRegressor.
-    X, y, sample_weight : array-like
-        The rows that the model was fitted on, with the weights that it was fitted with.
+    X, y, sample_weight : array-like, or Dask collections
+        The rows that the model was fitted on, with the weights that it was fitted with. X may be
+        a table of ``certus.open_rows``, which has its targets and weights among its columns.
     tol : float, optional
         Residual up to which the model is called optimal (default 1e-6).
     bound : bool, default=False
@@ -260,6 +262,10 @@ def verify(
         raise ValueError(f"tol={tol!r}: give a number that is not negative")
     if by not in ("proof", "page"):
         raise ValueError(f'by={by!r}: use "proof" or "page"')
+    if is_collection(X):
+        from ..sources.dask_tables import dask_table
+
+        X, y, sample_weight = dask_table(X, y, sample_weight), None, None
     try:
         inner = audit.unwrap(model, X, y)
         if not audit.known(inner.model):

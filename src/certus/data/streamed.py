@@ -45,6 +45,8 @@ class StreamedTable(ABC):
 
     names: tuple[str, ...] | None = None  # of the columns of X
     classes: np.ndarray | None = None  # where y holds class indices, the classes; else None
+    # where y holds few different whole numbers, those, ascending: the classes for a classifier
+    distinct_targets: np.ndarray | None = None
     missing = False  # whether X may hold NaN
     description = "rows"  # of the source, for messages
     engine: BlockEngine | None = None  # where passes run, if not on threads of this process

@@ -155,7 +155,7 @@ def require_equal_workers(client: "Client") -> None:
     WorkersDifferError
         Names the workers and what is different there.
     """
-    here = versions()
+    here = versions_here()
     wrong = []
     for worker, there in client.run(versions, on_error="return").items():
         if isinstance(there, ModuleNotFoundError):
@@ -181,3 +181,8 @@ def versions() -> dict[str, str]:
     from importlib.metadata import version
 
     return {name: version(name) for name in ("certus", "numpy", "scipy", "numba")}
+
+
+def versions_here() -> dict[str, str]:
+    """Return the versions of this process."""
+    return versions()

@@ -24,16 +24,8 @@ if TYPE_CHECKING:
     from distributed import Client
 
 MAX_PART_BYTES = 1 << 27  # of X: several parts fit into the memory of any worker
+MAX_NUMBER_CLASSES = 1000  # different whole numbers that may be class labels
 MIN_PART_BYTES = 1 << 22  # smaller parts cost more messages than work
-
-
-def is_dask(value: object) -> bool:
-    """Return whether this is a Dask collection, or a list of delayed blocks."""
-    if isinstance(value, (list, tuple)):
-        return bool(value) and all(is_dask(v) for v in value)
-    return type(value).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(
-        value, "__dask_graph__"
-    )
 
 
 class DaskTable(StreamedTable):
@@ -156,14 +148,18 @@ def dask_table(X: Any, y: Any = None, s: Any = None, columns: Columns | None = N
     _refuse_bad_values(looks, columns.X)
     has_weights = any(look.weights is not None for look in looks)
     n_targets = looks[0].n_targets
-    classes = _classes(looks) if n_targets == 1 and looks[0].labels else None
-    if classes is not None:
+    classes = _classes(looks) if n_targets == 1 else None
+    labels = classes is not None and looks[0].labels
+    if labels:
         parts = [at.submit(_encoded, part, Opaque(classes), pure=False) for part in parts]
     table = DaskTable(
         (n, p), dtype, n_targets, has_weights, parts,
         [b - a for a, b in pairwise(cuts)], client, X, columns.X,
     )  # fmt: skip
-    table.classes = classes
+    if labels:
+        table.classes = classes
+    else:
+        table.distinct_targets = classes
     i = spread(n, min(n, sample_rows(p)))
     table.keep_sample(i, table.gather(i) if table.engine is not None else table._gather(i))
     return table
@@ -258,7 +254,8 @@ def _classes(looks: Sequence[_FirstLook]) -> np.ndarray | None:
     found = [look.classes for look in looks]
     if any(classes is None for classes in found):
         return None
-    return np.unique(np.concatenate([classes for classes in found if classes is not None]))
+    distinct = np.unique(np.concatenate([classes for classes in found if classes is not None]))
+    return distinct if looks[0].labels or len(distinct) <= MAX_NUMBER_CLASSES else None
 
 
 def _refuse_bad_values(looks: Sequence[_FirstLook], names: Sequence[str] | None) -> None:
@@ -359,10 +356,12 @@ def _first_look(part: tuple[Any, Any, Any]) -> _FirstLook:
     k = 0 if y is None else y.shape[1]
     labels = y is not None and y.dtype.kind != "f"
     classes = None
-    if labels:
-        classes = np.unique(y)
-    elif y is not None:
+    if y is not None and not labels:
         bad = bad or _not_finite(y, "y")
+    if k == 1 and bad is None:
+        classes = np.unique(y)
+        if not labels and (len(classes) > MAX_NUMBER_CLASSES or (classes % 1 != 0).any()):
+            classes = None
     if s is not None:
         bad = bad or _not_finite(s[:, None], "sample_weight")
     weights = None if s is None else (float(s.min()), float(s.max()))

@@ -76,6 +76,13 @@ def rows_of_classes(
 ) -> tuple[Rows, np.ndarray]:
     """Rows of a classification, y (n, 1) the index of each row's class; and the classes."""
     table = X.table
+    classes = require_labels(model, table)
+    require_two_classes(classes, table.shape[0])
+    return Rows(X, table.y, table.s, threads=threads), classes
+
+
+def require_labels(model: object, table: StreamedTable) -> np.ndarray:
+    """Return the classes of a table; refuse one without a target, or with numbers as targets."""
     _require_target(model, table)
     if table.n_targets != 1:
         raise ValueError(f"y should have one column, the table has {table.n_targets} targets")
@@ -84,8 +91,7 @@ def rows_of_classes(
             f"the target of {table.description} was read as numbers: open_rows(…, "
             "classes=True) reads it as labels"
         )
-    require_two_classes(table.classes, table.shape[0])
-    return Rows(X, table.y, table.s, threads=threads), table.classes
+    return table.classes
 
 
 def _rows_of_known_classes(model: Any, X: StreamedX) -> Rows:

@@ -153,6 +153,8 @@ class _Source:
 class StreamedX(_Source):
     """X of a table, as a source of ``Rows``."""
 
+    shape: tuple[int, int]
+
     def __init__(self, table: StreamedTable):
         self.table, self.shape, self.dtype = table, table.shape, table.dtype
 

@@ -8,6 +8,7 @@ Any other splitter gives lists of row numbers, as long as the table.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from numbers import Integral
 from typing import NamedTuple
 
@@ -63,7 +64,10 @@ class RangeFold(NamedTuple):
     start: int
     stop: int
 
-    is_partition = True  # training and test rows are all rows
+    @property
+    def is_partition(self) -> bool:
+        """Whether training and test rows together are all rows."""
+        return True
 
     def has_weight(self, rows: Rows) -> bool:
         return self.train_rows(rows).S > 0 and self.test_rows(rows).S > 0
@@ -86,7 +90,7 @@ def folds_of_table(cv: object, table: StreamedTable) -> list[RangeFold]:
     if k > n:
         raise ValueError(f"cannot have cv={k} folds of {n:,} rows: use fewer folds")
     edges = [i * (n // k) + min(i, n % k) for i in range(k + 1)]
-    return [RangeFold(table, a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    return [RangeFold(table, a, b) for a, b in pairwise(edges)]
 
 
 def _number_of_folds(cv: object) -> int:
@@ -96,7 +100,7 @@ def _number_of_folds(cv: object) -> int:
         if cv < 2:
             raise ValueError(f"cv={cv!r}: give at least 2 folds")
         return int(cv)
-    if type(cv) is KFold and not cv.shuffle:
+    if isinstance(cv, KFold) and not cv.shuffle:
         return int(cv.n_splits)
     raise ValueError(
         f"cv={cv!r} lists the numbers of the rows of each fold, and open_rows has too many rows "

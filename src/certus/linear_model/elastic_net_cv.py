@@ -27,7 +27,13 @@ from ..data.validation import (
 )
 from ..runtime.progress import monitored
 from ..solvers.lasso.coordinate_penalty import L1_L2, NON_NEGATIVE
-from ..solvers.lasso.elastic_net_cv import Fold, FoldProgress, IndexFold, fold_errors
+from ..solvers.lasso.elastic_net_cv import (
+    Fold,
+    FoldProgress,
+    IndexFold,
+    fold_errors,
+    with_weight,
+)
 from ..solvers.lasso.elastic_net_path import Regression, full_gram_sums, regressions
 from ..text.format import count
 from ._path import alpha_grid, elastic_net_penalty, enet_path, l1_ratio_in_range, lasso_path
@@ -106,7 +112,7 @@ class CoordinateRegressorCV(CoordinateRegressor, ABC):
         if rows.streamed:
             if params:
                 raise ValueError(f"{', '.join(params)} cannot be passed with open_rows")
-            return _with_weight(rows, folds_of_table(self.cv, rows.X.table))
+            return with_weight(rows, folds_of_table(self.cv, rows.X.table))
         if _routing_enabled():
             split_params = process_routing(
                 self, "fit", sample_weight=weight, **params
@@ -117,7 +123,7 @@ class CoordinateRegressorCV(CoordinateRegressor, ABC):
         n = rows.shape[0]
         split = check_cv(self.cv).split(np.zeros((n, 1)), rows.y[:, 0], **split_params)
         folds = [IndexFold(np.asarray(train), np.asarray(test), n) for train, test in split]
-        return _with_weight(rows, folds)
+        return with_weight(rows, folds)
 
     def _choose(
         self, rows: Rows, ratios: list[float], folds: Sequence[Fold]
@@ -212,17 +218,6 @@ class CoordinateRegressorCV(CoordinateRegressor, ABC):
         mapping = MethodMapping().add(caller="fit", callee="split")
         router = MetadataRouter(owner=self).add_self_request(self)
         return router.add(splitter=check_cv(self.cv), method_mapping=mapping)
-
-
-def _with_weight(rows: Rows, folds: Sequence[Fold]) -> Sequence[Fold]:
-    """Return the folds; refuse them if all training or test rows of one have weight 0."""
-    for i, fold in enumerate(folds):
-        if rows.s is not None and not fold.has_weight(rows):
-            raise ValueError(
-                f"fold {i}: all rows of its training or test part have weight 0. Use fewer folds, "
-                "or leave the rows of weight 0 out"
-            )
-    return folds
 
 
 def _routing_enabled() -> bool:

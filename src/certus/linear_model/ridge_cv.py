@@ -20,6 +20,7 @@ from ..data.validation import boolean, data_for_fit, not_negative, one_of
 from ..exceptions import InferenceError
 from ..runtime.pool import interruptible, long_enough_to_listen
 from ..runtime.progress import monitored
+from ..solvers.lasso.elastic_net_cv import with_weight
 from ..solvers.least_squares.ridge_cv import leave_one_out
 from ..solvers.least_squares.ridge_folds import SCORES, fold_scores
 from ..solvers.least_squares.sparse import MAX_GRAM_COLUMNS
@@ -238,8 +239,9 @@ class RidgeCV(LinearRegressor):
         """Choose by folds of consecutive rows, which are not copied."""
         self._require_room(rows)
         folds = folds_of_table(self.cv, rows.X.table)
+        with_weight(rows, folds)
         with SolverContext(self, rows):
-            scores = fold_scores(rows, folds, alphas, fit_intercept, self.scoring or "r2")
+            scores = fold_scores(rows, folds, alphas, fit_intercept, str(self.scoring or "r2"))
         mean = scores.mean(axis=0)
         best = int(mean.argmax())
         self.alpha_, self.best_score_ = float(alphas[best]), float(mean[best])

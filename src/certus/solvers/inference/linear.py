@@ -329,7 +329,7 @@ def _refuse_leverage(rows: Rows, design: _BlockDesign, cov: str, n_leverage_one:
     first = next(
         start + int(at_one[0])
         for start, stop in rows.edges(gram_block_rows(rows))
-        if len(at_one := _rows_of_leverage_one(*rows.block(start, stop), design))
+        if len(at_one := _rows_of_leverage_one(design, *rows.block(start, stop)))
     )
     others = f" (and {n_leverage_one - 1} more)" if n_leverage_one > 1 else ""
     raise InferenceError(
@@ -340,7 +340,7 @@ def _refuse_leverage(rows: Rows, design: _BlockDesign, cov: str, n_leverage_one:
 
 
 def _rows_of_leverage_one(
-    X: np.ndarray, y: np.ndarray, s: np.ndarray, design: _BlockDesign
+    design: _BlockDesign, X: np.ndarray, y: Any, s: np.ndarray | None
 ) -> np.ndarray:
     """Numbers of these rows within the block."""
     h = np.concatenate([h for _, _, h in design.slices(X, y, s)])

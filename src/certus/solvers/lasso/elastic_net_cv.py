@@ -63,6 +63,17 @@ class IndexFold(NamedTuple):
         return rows.take(self.test)
 
 
+def with_weight(rows: Rows, folds: Sequence[Fold]) -> Sequence[Fold]:
+    """Return the folds; refuse them if all training or test rows of one have weight 0."""
+    for i, fold in enumerate(folds):
+        if rows.s is not None and not fold.has_weight(rows):
+            raise ValueError(
+                f"fold {i}: all rows of its training or test part have weight 0. Use fewer folds, "
+                "or leave the rows of weight 0 out"
+            )
+    return folds
+
+
 def fold_errors(
     rows: Rows,
     folds: Sequence[Fold],

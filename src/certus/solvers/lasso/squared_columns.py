@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from ...data.csr import Block, SparseMatrix
+from ...data.csr import SparseMatrix
 from ...data.rows import Rows, rows_of_transpose
 from ...runtime.pool import run_on_threads
 from ..linalg.gram import Gram, NonFiniteError
@@ -287,12 +287,12 @@ class LazyGram:
         return self.mean_y - float(self.cache.c[self._slots(used)] @ w[used])
 
 
-def _products(x: Block, _y: object, _s: object, r: np.ndarray) -> np.ndarray:
+def _products(x: SparseMatrix, _y: object, _s: object, r: np.ndarray) -> np.ndarray:
     """x_jᵀr of sparse columns, which are rows here."""
     return x @ r
 
 
-def _moments(x: Block, _y: object, _s: object, weight: np.ndarray) -> np.ndarray:
+def _moments(x: SparseMatrix, _y: object, _s: object, weight: np.ndarray) -> np.ndarray:
     """Σ weight·x² and Σ weight·x of sparse columns, (columns, 2)."""
     return np.stack([x.power(2) @ weight, x @ weight], axis=1)
 

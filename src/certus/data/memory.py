@@ -36,6 +36,23 @@ def memory_for_gram(n: int, p: int, threads: int) -> None:
         )
 
 
+def memory_for_streamed(n: int, p: int, threads: int) -> None:
+    """Refuse sums of products of streamed rows that do not fit in memory, their blocks included.
+
+    With fewer rows than columns, the rows themselves are smaller than their sums, and are read.
+    """
+    if n > p:  # a block has up to 5p/2 rows, as they are read and centred
+        needed, what = 8 * p * p * (6 * threads + 3), f"XᵀX of {count(p, 'column')} and its blocks"
+    else:
+        needed, what = 8 * n * p * 4, f"{count(n, 'row')} of {count(p, 'column')}"
+    free = None if needed < UNCHECKED_BYTES else available_memory()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"{what} need {needed / 2**30:,.0f} GiB and {free / 2**30:,.0f} GiB are free: select "
+            "columns, open_rows(…, columns=…), use fewer threads, or a machine with more memory"
+        )
+
+
 def memory_for_kernel(n: int, matrices: int) -> None:
     """Refuse n × n matrices of float64 that do not fit in memory."""
     needed = 8 * n * n * matrices

@@ -17,14 +17,19 @@ from .rows import Rows
 from .streamed import StreamedTable, StreamedX
 
 STREAMING = (
-    "LinearRegression, Ridge, RidgeCV, Lasso, ElasticNet, LogisticRegression, OrdinalRegression, "
-    "LinearSVC, KMeans, MiniBatchKMeans and all mixtures"
+    "LinearRegression, Ridge, RidgeCV, Lasso, ElasticNet, LassoCV, ElasticNetCV, "
+    "LogisticRegression, OrdinalRegression, LinearSVC, KMeans, MiniBatchKMeans and all mixtures"
 )
+
+# models of scikit-learn that ``verify`` reads together with a table
+VERIFIED_OF_SKLEARN = (
+    "LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV",
+)  # fmt: skip
 
 
 def columns_of_table(model: Any, table: StreamedTable, reset: bool) -> StreamedX:
     """Return X of a table; its columns are noted in the model, or compared with those noted."""
-    if not getattr(model, "_reads_rows", False):
+    if not (getattr(model, "_reads_rows", False) or _of_sklearn(model)):
         raise TypeError(
             f"{type(model).__name__} needs all rows in memory, and open_rows reads them block by "
             f"block: give an array (of a sample, say). What reads rows: {STREAMING}"
@@ -46,6 +51,12 @@ def columns_of_table(model: Any, table: StreamedTable, reset: bool) -> StreamedX
             f"{model.n_features_in_} features as input"
         )
     return table.X
+
+
+def _of_sklearn(model: object) -> bool:
+    """Whether a model is one of scikit-learn's whose claim can be verified on a table."""
+    kind = type(model)
+    return kind.__module__.split(".")[0] == "sklearn" and kind.__name__ in VERIFIED_OF_SKLEARN
 
 
 def require_no_arrays_beside(y: object, sample_weight: object) -> None:
@@ -76,6 +87,13 @@ def rows_of_classes(
 ) -> tuple[Rows, np.ndarray]:
     """Rows of a classification, y (n, 1) the index of each row's class; and the classes."""
     table = X.table
+    classes = require_labels(model, table)
+    require_two_classes(classes, table.shape[0])
+    return Rows(X, table.y, table.s, threads=threads), classes
+
+
+def require_labels(model: object, table: StreamedTable) -> np.ndarray:
+    """Return the classes of a table; refuse one without a target, or with numbers as targets."""
     _require_target(model, table)
     if table.n_targets != 1:
         raise ValueError(f"y should have one column, the table has {table.n_targets} targets")
@@ -84,8 +102,7 @@ def rows_of_classes(
             f"the target of {table.description} was read as numbers: open_rows(…, "
             "classes=True) reads it as labels"
         )
-    require_two_classes(table.classes, table.shape[0])
-    return Rows(X, table.y, table.s, threads=threads), table.classes
+    return table.classes
 
 
 def _rows_of_known_classes(model: Any, X: StreamedX) -> Rows:

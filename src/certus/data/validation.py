@@ -41,8 +41,8 @@ from .streamed_input import (
     rows_of_table,
     rows_of_targets,
 )
+from .target_squares import require_squares, require_squares_of_table
 
-MIN_TARGET_SQUARES = 1e-270  # Σ y²: squares of rounding errors of smaller ones underflow
 MIN_WEIGHT = 1e-300  # the largest weight: rounding errors of smaller sums underflow too
 METRICS_WITH_MISSING = ("nan_euclidean", "gower")  # they leave missing values out
 Table = np.ndarray | CSR | LazyRows | StreamedX  # X once it is checked
@@ -56,6 +56,7 @@ def data_for_fit(
     if isinstance(X, StreamedTable):
         require_no_arrays_beside(y, sample_weight)
         rows = rows_of_targets(model, columns_of_table(model, X, reset=True), threads)
+        require_squares_of_table(rows)
         return rows, rows.y.shape[1] == 1
     require_target(model, y)
     X = _validated(model, X)
@@ -123,7 +124,8 @@ def data_for_verify(model: Any, X: Any, y: object, sample_weight: object) -> Row
     estimator = hasattr(model, "__sklearn_tags__")  # a Tree is none
     predicts = estimator and (is_classifier(model) or is_regressor(model))
     if isinstance(X, StreamedTable):
-        return rows_of_table(model, X, y, sample_weight, predicts)
+        rows = rows_of_table(model, X, y, sample_weight, predicts)
+        return _with_squares(rows) if predicts and is_regressor(model) else rows
     if y is None and predicts:
         raise CannotVerifyError(f"{type(model).__name__} predicts a target: give y as well")
     try:
@@ -146,6 +148,15 @@ def data_for_verify(model: Any, X: Any, y: object, sample_weight: object) -> Row
     if getattr(metric, "name", metric) not in METRICS_WITH_MISSING:
         missing = estimator and isinstance(X, np.ndarray) and get_tags(model).input_tags.allow_nan
         require_finite(np.nan_to_num(X, posinf=np.inf, neginf=-np.inf) if missing else X, names)
+    return rows
+
+
+def _with_squares(rows: Rows) -> Rows:
+    """Return streamed rows of a regression whose targets' squares are in range."""
+    try:
+        require_squares_of_table(rows)
+    except ValueError as error:
+        raise CannotVerifyError(str(error)) from error
     return rows
 
 
@@ -255,7 +266,7 @@ def _rows(model: object, X: Source, y: object, sample_weight: object, threads: i
     y = target(y, X.shape[0])
     s = weights(sample_weight, X.shape[0])
     if s is not None:
-        _require_squares(y, s)
+        require_squares(y, s)
     return Rows(X, y, s, threads=threads)
 
 
@@ -272,30 +283,8 @@ def target(y: object, n: int) -> np.ndarray:
             f"y has {len(values):,}"
         )
     values = np.ascontiguousarray(values.reshape(n, -1))
-    _require_squares(values)
+    require_squares(values)
     return values
-
-
-def _require_squares(y: np.ndarray, s: np.ndarray | None = None) -> None:
-    """Refuse targets (n, k) whose Σ sᵢyᵢ² overflows, or is lost to underflow although y is not."""
-    scaled = y if s is None else y * np.sqrt(s)[:, None]
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.einsum("ij,ij->j", scaled, scaled)  # no BLAS threads
-    if np.all((squares >= MIN_TARGET_SQUARES) & (squares < np.inf)):
-        return
-    require_finite(y, None, "y")
-    squared, it = ("squares", "it") if s is None else ("squares times their weights", "either")
-    for j, square in enumerate(squares):
-        size = np.abs(y[:, j]).max()
-        if not np.isfinite(square):
-            raise ValueError(
-                f"y reaches {size:.3g}, whose {squared} overflow: divide {it} by a power of 10"
-            )
-        if square < MIN_TARGET_SQUARES and scaled[:, j].any():
-            raise ValueError(
-                f"y reaches only {size:.3g}, whose {squared} underflow: multiply {it} by a power "
-                "of 10"
-            )
 
 
 def as_numbers(values: object, what: str) -> np.ndarray:

@@ -9,8 +9,11 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from ..base.certified import CertifiedEstimator
 from ..certificate import certify
-from ..data.memory import memory_for_gram
+from ..data.memory import memory_for_gram, memory_for_streamed
 from ..data.rows import Rows
+from ..data.streamed import StreamedTable
+from ..data.streamed_scores import r_squared
+from ..data.validation import require_target
 from ..runtime.pool import interruptible, long_enough_to_listen
 from ..solvers.glm.linear_problem import Solution
 from ..solvers.least_squares.least_squares import solve
@@ -52,7 +55,7 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, CertifiedEstimator):
             )
             solve_rows = partial(solve_sparse, on_step=on_step, **settings)
         else:
-            memory_for_gram(*rows.shape, rows.threads)
+            (memory_for_streamed if rows.streamed else memory_for_gram)(*rows.shape, rows.threads)
             self._monitor.begin()
         with SolverContext(self, rows):
             if rows.sparse or not long_enough_to_listen(rows.shape):
@@ -68,13 +71,33 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, CertifiedEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
         return scores(self, X)
+
+    def score(self, X: object, y: object = None, sample_weight: object = None) -> float:
+        """Return R², the share of the variance of y that is explained; the mean over targets.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            None for ``certus.open_rows``, which brings targets and weights.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        float
+        """
+        if isinstance(X, StreamedTable):
+            return r_squared(self, X, y, sample_weight)
+        require_target(self, y)
+        share: float = super().score(X, y, sample_weight)
+        return share
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

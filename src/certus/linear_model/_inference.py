@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..certificate import Certificate
 from ..certificate.fingerprint import fingerprint
-from ..data.memory import memory_for_gram
+from ..data.memory import memory_for_gram, memory_for_streamed
 from ..data.rows import Rows
 from ..data.validation import data_for_verify, one_of
 from ..exceptions import InferenceError
@@ -45,7 +45,10 @@ def linear_inference(
     w, k = fitted["w"], fitted["w"].shape[1]
     alpha = np.broadcast_to(np.ravel(fitted["alpha"]), (k,))
     p, fit_intercept = len(w), fitted["fit_intercept"]
-    memory_for_gram(p + 1, p, rows.threads)
+    if rows.streamed:
+        memory_for_streamed(*rows.shape, rows.threads)
+    else:
+        memory_for_gram(p + 1, p, rows.threads)
     with blas_limiter.for_work(rows.shape):
         estimates = infer(rows, w, alpha, fit_intercept, cov)
     objective = float(np.sum(estimates.rss) + np.sum((np.sqrt(alpha) * w) ** 2))
@@ -102,7 +105,7 @@ def _results(
         # NumPy scalars, which divide by 0 without raising
         return values[:, 0] if values.ndim == 2 else values[0]
 
-    s = rows.s
+    log_weights = 0.0 if rows.s is None else rows.reduce_targets(_log_weights)[0]
     return Inference(
         names=names,
         coef=target_shape(theta),
@@ -116,5 +119,10 @@ def _results(
         cov=cov,
         alpha=target_shape(alpha),
         fit_intercept=len(names) > rows.shape[1],
-        log_weights=0.0 if s is None else float(np.log(s[s > 0]).sum()),
+        log_weights=log_weights,
     )
+
+
+def _log_weights(_y: object, s: np.ndarray) -> tuple[float]:
+    """Σ log s over the rows of positive weight."""
+    return (float(np.log(s[s > 0]).sum()),)

@@ -2,8 +2,11 @@
 
 from types import TracebackType
 
+from sklearn.base import is_regressor
+
 from ..data.finite import require_finite
 from ..data.rows import Rows
+from ..data.target_squares import require_squares_of_table
 from ..runtime.pool import blas_limiter
 from ..solvers.linalg.gram import NonFiniteError
 
@@ -30,3 +33,5 @@ class SolverContext:
         self.limit.__exit__(kind, error, traceback)
         if isinstance(error, NonFiniteError):
             require_finite(self.rows.X, vars(self.model).get("feature_names_in_"))
+            if self.rows.streamed and is_regressor(self.model):
+                require_squares_of_table(self.rows, whole=True)

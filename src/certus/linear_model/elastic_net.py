@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.utils.metadata_routing import UNUSED
 
 from ..certificate import TOL, Certificate, certify
+from ..data.memory import memory_for_streamed
 from ..data.rows import Rows
 from ..data.types import Seed
 from ..data.validation import boolean, data_for_fit, not_negative, one_of, positive_whole
@@ -55,6 +56,7 @@ class CoordinateRegressor(LinearRegressor):
     warm_start = False
     max_iter: int
     tol: float
+    _reads_rows = True
     _one_target_is_flat = True
     _counts_iterations = True
 
@@ -87,6 +89,8 @@ class CoordinateRegressor(LinearRegressor):
         tol, max_iter = max(min(float(self.tol), TOL), MIN_TOL), int(self.max_iter)
         penalty = elastic_net_penalty(alpha, l1_ratio, p, NON_NEGATIVE if self.positive else L1_L2)
         start, intercept = self._start(p, k), bool(self.fit_intercept)
+        if rows.streamed:
+            memory_for_streamed(*rows.shape, rows.threads)
 
         def attributes(fitted: FittedTargets) -> dict[str, Any]:
             one = flat or k == 1
@@ -274,13 +278,14 @@ class ElasticNet(CoordinateRegressor):
 
     @monitored
     def fit(
-        self, X: object, y: object, sample_weight: object = None, check_input: bool = True
+        self, X: object, y: object = None, sample_weight: object = None, check_input: bool = True
     ) -> "ElasticNet":
         """Fit w and b.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
+            A table of ``certus.open_rows`` is read block by block and brings y and the weights.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : float or array-like of shape (n_samples,), default=None
             A weight of 2 equals a repeated row.

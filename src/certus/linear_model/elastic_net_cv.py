@@ -1,6 +1,7 @@
 """Elastic net and lasso with the penalty chosen by cross-validation."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
@@ -11,8 +12,10 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from ..certificate import TOL, certify
+from ..data.memory import memory_for_streamed
 from ..data.rows import Rows
 from ..data.scoring import refuse_without_routing
+from ..data.streamed_ranges import folds_of_table
 from ..data.types import CV, Seed
 from ..data.validation import (
     boolean,
@@ -24,7 +27,13 @@ from ..data.validation import (
 )
 from ..runtime.progress import monitored
 from ..solvers.lasso.coordinate_penalty import L1_L2, NON_NEGATIVE
-from ..solvers.lasso.elastic_net_cv import Fold, FoldProgress, fold_errors
+from ..solvers.lasso.elastic_net_cv import (
+    Fold,
+    FoldProgress,
+    IndexFold,
+    fold_errors,
+    with_weight,
+)
 from ..solvers.lasso.elastic_net_path import Regression, full_gram_sums, regressions
 from ..text.format import count
 from ._path import alpha_grid, elastic_net_penalty, enet_path, l1_ratio_in_range, lasso_path
@@ -47,12 +56,13 @@ class CoordinateRegressorCV(CoordinateRegressor, ABC):
     choice: str
 
     @monitored
-    def fit(self, X: object, y: object, sample_weight: object = None, **params: Any) -> Self:
+    def fit(self, X: object, y: object = None, sample_weight: object = None, **params: Any) -> Self:
         """Choose α and l, then fit w and b.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
+            A table of ``certus.open_rows`` is read block by block and brings y and the weights.
         y : array-like of shape (n_samples,)
         sample_weight : float or array-like of shape (n_samples,), default=None
             Weights of the rows, both in the fits and in the errors.
@@ -75,6 +85,8 @@ class CoordinateRegressorCV(CoordinateRegressor, ABC):
                 f"target separately: y has {rows.y.shape[1]} columns"
             )
         refuse_without_routing(params if not _routing_enabled() else {})
+        if rows.streamed:
+            memory_for_streamed(*rows.shape, rows.threads)
         splits = self._splits(rows, sample_weight, params)
         l, problems = self._choose(rows, ratios, splits)
         self._set_ratio(l)
@@ -96,7 +108,11 @@ class CoordinateRegressorCV(CoordinateRegressor, ABC):
             l1_ratio_in_range("l1_ratio", value) for value in np.atleast_1d(self.l1_ratio).tolist()
         ]
 
-    def _splits(self, rows: Rows, weight: object, params: dict[str, Any]) -> list[Fold]:
+    def _splits(self, rows: Rows, weight: object, params: dict[str, Any]) -> Sequence[Fold]:
+        if rows.streamed:
+            if params:
+                raise ValueError(f"{', '.join(params)} cannot be passed with open_rows")
+            return with_weight(rows, folds_of_table(self.cv, rows.X.table))
         if _routing_enabled():
             split_params = process_routing(
                 self, "fit", sample_weight=weight, **params
@@ -106,18 +122,11 @@ class CoordinateRegressorCV(CoordinateRegressor, ABC):
         assert rows.y is not None
         n = rows.shape[0]
         split = check_cv(self.cv).split(np.zeros((n, 1)), rows.y[:, 0], **split_params)
-        folds = [Fold(np.asarray(train), np.asarray(test)) for train, test in split]
-        if rows.s is not None:
-            for i, fold in enumerate(folds):
-                if not (rows.s[fold.train].any() and rows.s[fold.test].any()):
-                    raise ValueError(
-                        f"fold {i}: all rows of its training or test part have weight 0. Use fewer "
-                        "folds, or leave the rows of weight 0 out"
-                    )
-        return folds
+        folds = [IndexFold(np.asarray(train), np.asarray(test), n) for train, test in split]
+        return with_weight(rows, folds)
 
     def _choose(
-        self, rows: Rows, ratios: list[float], folds: list[Fold]
+        self, rows: Rows, ratios: list[float], folds: Sequence[Fold]
     ) -> tuple[float, list[Regression]]:
         """Set alpha_, alphas_ and mse_path_; return the chosen l and the problem of all rows."""
         intercept, p = bool(self.fit_intercept), rows.shape[1]
@@ -163,7 +172,7 @@ class CoordinateRegressorCV(CoordinateRegressor, ABC):
         }
 
     def _record_progress(
-        self, rows: Rows, ratios: list[float], folds: list[Fold], alphas: list[np.ndarray]
+        self, rows: Rows, ratios: list[float], folds: Sequence[Fold], alphas: list[np.ndarray]
     ) -> FoldProgress:
         """Record fits of the folds, for Ctrl-C.
 

@@ -79,6 +79,8 @@ class LinearRegression(LinearRegressor):
     True
     """
 
+    _reads_rows = True
+
     def __init__(
         self,
         *,
@@ -95,12 +97,13 @@ class LinearRegression(LinearRegressor):
         self.positive = positive
 
     @monitored
-    def fit(self, X: object, y: object, sample_weight: object = None) -> "LinearRegression":
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> "LinearRegression":
         """Fit w and b.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
+            A table of ``certus.open_rows`` is read block by block and brings y and the weights.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array-like of shape (n_samples,), default=None
             A weight of 2 equals a repeated row.
@@ -131,7 +134,7 @@ class LinearRegression(LinearRegressor):
         return self
 
     def inference(
-        self, X: object, y: object, sample_weight: object = None, cov: str = "classical"
+        self, X: object, y: object = None, sample_weight: object = None, cov: str = "classical"
     ) -> Inference:
         """Compute standard errors, tests and intervals from the rows of the fit.
 

@@ -73,6 +73,7 @@ class Ridge(LinearRegressor):
     Certificate(optimal: objective 1,341,506, at most ... above the best possible)
     """
 
+    _reads_rows = True
     _one_target_is_flat = True
     _counts_iterations = True
 
@@ -110,7 +111,8 @@ class Ridge(LinearRegressor):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
+            A table of ``certus.open_rows`` is read block by block and brings y and the weights.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : float or array-like of shape (n_samples,), default=None
             A weight of 2 equals a repeated row.
@@ -145,7 +147,7 @@ class Ridge(LinearRegressor):
         return self
 
     def inference(
-        self, X: object, y: object, sample_weight: object = None, cov: str = "classical"
+        self, X: object, y: object = None, sample_weight: object = None, cov: str = "classical"
     ) -> Inference:
         """Compute covariance, effective degrees of freedom and intervals from the rows of the fit.
 

@@ -12,14 +12,17 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from ..certificate import certify
-from ..data.memory import memory_for_gram
+from ..data.memory import memory_for_gram, memory_for_streamed
 from ..data.rows import Rows
+from ..data.streamed_ranges import folds_of_table
 from ..data.types import CV, Scoring
 from ..data.validation import boolean, data_for_fit, not_negative, one_of
 from ..exceptions import InferenceError
 from ..runtime.pool import interruptible, long_enough_to_listen
 from ..runtime.progress import monitored
+from ..solvers.lasso.elastic_net_cv import with_weight
 from ..solvers.least_squares.ridge_cv import leave_one_out
+from ..solvers.least_squares.ridge_folds import SCORES, fold_scores
 from ..solvers.least_squares.sparse import MAX_GRAM_COLUMNS
 from ._base import LinearRegressor
 from ._recording_scorer import RecordingScorer
@@ -80,6 +83,7 @@ class RidgeCV(LinearRegressor):
     0.01
     """
 
+    _reads_rows = True
     _one_target_is_flat = True
 
     def __init__(
@@ -102,12 +106,15 @@ class RidgeCV(LinearRegressor):
         self.alpha_per_target = alpha_per_target
 
     @monitored
-    def fit(self, X: object, y: object, sample_weight: object = None, **params: Any) -> "RidgeCV":
+    def fit(
+        self, X: object, y: object = None, sample_weight: object = None, **params: Any
+    ) -> "RidgeCV":
         """Choose α and fit w and b.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
+            A table of ``certus.open_rows`` is read block by block and brings y and the weights.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : float or array-like of shape (n_samples,), default=None
         **params : dict
@@ -139,10 +146,14 @@ class RidgeCV(LinearRegressor):
             )
         rows, flat = data_for_fit(self, X, y, sample_weight)
         self._monitor.begin()
-        counted = rows.shape[0] if rows.s is None else np.count_nonzero(rows.s)
+        counted = rows.shape[0] if rows.s is None else rows.reduce_targets(_count_weights)[0]
         if self.cv is None and counted < 2:
             raise ValueError("leave-one-out needs at least 2 rows that count: n_samples = 1")
-        if self.cv is not None:
+        if rows.streamed:
+            self._refuse_values_of_rows(params)
+        if self.cv is not None and rows.streamed:
+            self._choose_by_ranges(rows, alphas, fit_intercept)
+        elif self.cv is not None:
             self._choose_by_folds(rows, X, y, alphas, fit_intercept, params)
         else:
             if routing:
@@ -202,7 +213,38 @@ class RidgeCV(LinearRegressor):
                 f"leave-one-out on sparse X of {n:,} rows × {p:,} columns needs matrices that are "
                 "too large: use cv=5, or fewer columns"
             )
-        memory_for_gram(n, p, rows.threads)
+        (memory_for_streamed if rows.streamed else memory_for_gram)(n, p, rows.threads)
+
+    def _refuse_values_of_rows(self, params: dict[str, Any]) -> None:
+        """Raise for what needs a number for each of streamed rows, or functions of all of them."""
+        options = [None] if self.cv is None else [None, *SCORES]
+        given = [name for name in ("store_cv_results", "alpha_per_target") if getattr(self, name)]
+        if self.store_cv_results and self.cv is None:
+            raise ValueError(
+                "store_cv_results=True keeps numbers for every row, and open_rows has too many: "
+                "use store_cv_results=False"
+            )
+        if given and self.cv is not None:
+            raise ValueError(f"cv!=None and {given[0]}=True are incompatible: use cv=None")
+        if not any(self.scoring is option or self.scoring == option for option in options):
+            shown = " or ".join(repr(option) for option in options)
+            raise ValueError(
+                f"scoring={self.scoring!r} needs the predictions of all rows at once, and "
+                f"open_rows reads them block by block: use scoring={shown}"
+            )
+        if params:
+            raise ValueError(f"{', '.join(params)} cannot be passed with open_rows")
+
+    def _choose_by_ranges(self, rows: Rows, alphas: np.ndarray, fit_intercept: bool) -> None:
+        """Choose by folds of consecutive rows, which are not copied."""
+        self._require_room(rows)
+        folds = folds_of_table(self.cv, rows.X.table)
+        with_weight(rows, folds)
+        with SolverContext(self, rows):
+            scores = fold_scores(rows, folds, alphas, fit_intercept, str(self.scoring or "r2"))
+        mean = scores.mean(axis=0)
+        best = int(mean.argmax())
+        self.alpha_, self.best_score_ = float(alphas[best]), float(mean[best])
 
     def _scorer(self) -> Any:
         if self.scoring is None and get_config()["enable_metadata_routing"]:
@@ -261,6 +303,10 @@ class RidgeCV(LinearRegressor):
                 method_mapping=MethodMapping().add(caller="fit", callee="split"),
             )
         )
+
+
+def _count_weights(_y: object, s: np.ndarray) -> tuple[int]:
+    return (int(np.count_nonzero(s)),)
 
 
 def _predictions(rows: Rows, errors: np.ndarray | None) -> np.ndarray:

@@ -14,7 +14,7 @@ Columns are centred and scaled throughout; only the results are in the user's un
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from scipy.linalg import solve_triangular, svd
@@ -71,7 +71,7 @@ def infer(
     design = _Design(rows, fit_intercept)
     problem, k = design.problem, w.shape[1]
     m = len(w) + fit_intercept
-    n = rows.shape[0] if rows.s is None else int(np.count_nonzero(rows.s))
+    n = rows.shape[0] if rows.s is None else rows.reduce_targets(_count_weights)[0]
     estimates = LinearEstimates(
         n=n,
         rss=np.empty(k),
@@ -195,7 +195,7 @@ class _Design:
         rows, problem = self.rows, self.problem
         assert rows.y is not None
         if len(of) < rows.y.shape[1]:
-            rows = rows.with_targets(np.ascontiguousarray(rows.y[:, of]), rows.s)
+            rows = rows.recoded(_some_targets, of)
         if cov == "classical":
             (rss,) = rows.reduce(_squares, problem.mean, problem.sums.mean_y[of], w)
             return rss, np.empty(0)
@@ -205,7 +205,7 @@ class _Design:
             _meat, design, LEVERAGE_POWERS[cov], square=True, block_rows=block_rows
         )
         if n_leverage_one:
-            self._refuse_leverage(rows, design, cov)
+            _refuse_leverage(rows, design, cov, n_leverage_one)
         return rss, M
 
     def rounding(self, w: np.ndarray, of: np.ndarray) -> np.ndarray:
@@ -215,16 +215,6 @@ class _Design:
         size_y = np.sqrt(sums.yy + sums.S * sums.mean_y**2)[of]
         error: np.ndarray = np.finfo(float).eps * (len(w) + 4) * (size @ np.abs(w) + size_y)
         return error
-
-    def _refuse_leverage(self, rows: Rows, design: "_BlockDesign", cov: str) -> None:
-        h = rows.map(_leverages, np.empty(rows.shape[0]), design)
-        which = np.flatnonzero(h > 1 - MIN_LEVERAGE_COMPLEMENT)
-        others = f" (and {len(which) - 1} more)" if len(which) > 1 else ""
-        raise InferenceError(
-            f"row {which[0]}{others} has leverage 1: it alone determines a coefficient, so its "
-            f"residual is 0 for any y, and {cov} divides by 0. Use cov='HC1', or drop the row and "
-            "the column that only it determines"
-        )
 
     # --- results ----------------------------------------------------------------------------------
 
@@ -334,5 +324,34 @@ def _meat(
     return rss, M, n_leverage_one
 
 
-def _leverages(X: np.ndarray, y: np.ndarray, s: np.ndarray, design: _BlockDesign) -> Any:
-    return np.concatenate([h for _, _, h in design.slices(X, y, s)])
+def _refuse_leverage(rows: Rows, design: _BlockDesign, cov: str, n_leverage_one: int) -> NoReturn:
+    """Raise with the number of the first row of leverage 1."""
+    first = next(
+        start + int(at_one[0])
+        for start, stop in rows.edges(gram_block_rows(rows))
+        if len(at_one := _rows_of_leverage_one(design, *rows.block(start, stop)))
+    )
+    others = f" (and {n_leverage_one - 1} more)" if n_leverage_one > 1 else ""
+    raise InferenceError(
+        f"row {first}{others} has leverage 1: it alone determines a coefficient, so its "
+        f"residual is 0 for any y, and {cov} divides by 0. Use cov='HC1', or drop the row and "
+        "the column that only it determines"
+    )
+
+
+def _rows_of_leverage_one(
+    design: _BlockDesign, X: np.ndarray, y: Any, s: np.ndarray | None
+) -> np.ndarray:
+    """Numbers of these rows within the block."""
+    h = np.concatenate([h for _, _, h in design.slices(X, y, s)])
+    return np.flatnonzero(1 - h < MIN_LEVERAGE_COMPLEMENT)
+
+
+def _count_weights(_y: object, s: np.ndarray) -> tuple[int]:
+    return (int(np.count_nonzero(s)),)
+
+
+def _some_targets(
+    y: np.ndarray, s: np.ndarray | None, of: np.ndarray
+) -> tuple[np.ndarray, np.ndarray | None]:
+    return np.ascontiguousarray(y[:, of]), s

@@ -235,8 +235,12 @@ def _copied(rows: Rows, features: np.ndarray) -> np.ndarray:
     if isinstance(X, np.ndarray) and X.flags.f_contiguous:  # columns are contiguous
         return X.T.take(features, axis=0).astype(float, copy=False)
     copy = np.empty((len(features), rows.shape[0]))
-    rows.map(lambda X, y, s: X[:, features], copy.T)
+    rows.map(_columns_of_block, copy.T, features)
     return copy
+
+
+def _columns_of_block(X: np.ndarray, _y: object, _s: object, features: np.ndarray) -> np.ndarray:
+    return X[:, features]
 
 
 def gather(

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...data.csr import Block
 from ...data.rows import Rows
 from ...runtime.pool import blas_limiter
 from ..first_order.repr_as_called import ReprAsCalled
@@ -194,8 +195,14 @@ def _scores(rows: Rows, w: np.ndarray, b: np.ndarray) -> np.ndarray:
     z = np.tile(b, (rows.shape[0], 1))
     if w.any():
         used = np.flatnonzero(w.any(axis=1))
-        z += rows.map(lambda X, y, s: X[:, used] @ w[used], np.empty_like(z))
+        z += rows.map(_products, np.empty_like(z), used, w[used])
     return z
+
+
+def _products(X: Block, _y: object, _s: object, used: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Xw of the columns used."""
+    product: np.ndarray = X[:, used] @ w
+    return product
 
 
 # --- bounds and working sets ----------------------------------------------------------------------

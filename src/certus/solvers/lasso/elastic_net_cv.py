@@ -7,9 +7,9 @@ Few columns: the sums of a fold's training rows are those of all rows minus thos
 so all folds together cost one more pass. Many columns: the training rows are copied.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -25,14 +25,58 @@ MIN_REMAINING_SHARE = (
 )
 
 
-class Fold(NamedTuple):
+class Fold(Protocol):
+    """Interface: training and test rows of one fold."""
+
+    @property
+    def is_partition(self) -> bool:
+        """Whether training and test rows together are all rows."""
+        ...
+
+    def has_weight(self, rows: Rows) -> bool:
+        """Whether the weights of the training rows, and of the test rows, are not all 0."""
+        ...
+
+    def train_rows(self, rows: Rows) -> Rows: ...
+
+    def test_rows(self, rows: Rows) -> Rows: ...
+
+
+class IndexFold(NamedTuple):
+    """One fold of rows in memory, by the numbers of its rows."""
+
     train: np.ndarray
     test: np.ndarray
+    n: int
+
+    @property
+    def is_partition(self) -> bool:
+        return len(self.train) + len(self.test) == self.n
+
+    def has_weight(self, rows: Rows) -> bool:
+        return bool(rows.s[self.train].any() and rows.s[self.test].any())
+
+    def train_rows(self, rows: Rows) -> Rows:
+        return rows.take(self.train)
+
+    def test_rows(self, rows: Rows) -> Rows:
+        return rows.take(self.test)
+
+
+def with_weight(rows: Rows, folds: Sequence[Fold]) -> Sequence[Fold]:
+    """Return the folds; refuse them if all training or test rows of one have weight 0."""
+    for i, fold in enumerate(folds):
+        if rows.s is not None and not fold.has_weight(rows):
+            raise ValueError(
+                f"fold {i}: all rows of its training or test part have weight 0. Use fewer folds, "
+                "or leave the rows of weight 0 out"
+            )
+    return folds
 
 
 def fold_errors(
     rows: Rows,
-    folds: list[Fold],
+    folds: Sequence[Fold],
     fit_intercept: bool,
     grids: list[list[CoordinatePenalty]],
     tol: float,
@@ -49,9 +93,8 @@ def fold_errors(
     single_threaded = Rows(rows.X, rows.y, rows.s, threads=1)  # the folds run in parallel
 
     def fit(i: int) -> None:
-        train, test = folds[i]
-        left_out = single_threaded.take(test)
-        regression = _regression(single_threaded, train, left_out, fit_intercept, total)
+        left_out = folds[i].test_rows(single_threaded)
+        regression = _regression(single_threaded, folds[i], left_out, fit_intercept, total)
         for g, penalties in enumerate(grids):
             results = path(regression, penalties, tol, max_iter, None, partial(progress.add, i, g))
             w = np.stack([fit.w for fit in results], axis=1)
@@ -127,14 +170,14 @@ class FoldProgress:
 
 
 def _regression(
-    rows: Rows, train: np.ndarray, left_out: Rows, fit_intercept: bool, total: Gram | None
+    rows: Rows, fold: Fold, left_out: Rows, fit_intercept: bool, total: Gram | None
 ) -> Regression:
-    if total is not None and len(train) + left_out.shape[0] == rows.shape[0]:
+    if total is not None and fold.is_partition:
         sums = _training_sums(total, gram(left_out, fit_intercept), fit_intercept)
         if sums is not None:
             columns = FullGram(sums, sums.G / sums.S, 0, sums.S)
             return Regression(columns, columns.yy / 2)
-    part = rows.take(train)
+    part = fold.train_rows(rows)
     return regressions(part, fit_intercept, part.S)[0]
 
 

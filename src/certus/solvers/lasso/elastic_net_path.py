@@ -56,8 +56,14 @@ class Regression(NamedTuple):
 
 
 def full_gram_pays(rows: Rows) -> bool:
-    """Return whether to compute the sums of products of all columns."""
+    """Return whether to compute the sums of products of all columns.
+
+    Columns of streamed rows are never copied, so all sums are computed unless there are fewer rows
+    than columns, which are then read into memory.
+    """
     n, p = rows.shape
+    if rows.streamed:
+        return n > p
     return p <= MAX_FULL_GRAM_COLUMNS and n >= p and float(n) * p * p <= MAX_FULL_GRAM_WORK
 
 
@@ -71,7 +77,7 @@ def regressions(
 ) -> list[Regression]:
     """Problems of the targets. ``sums``: those of all columns, if already computed."""
     assert rows.y is not None
-    k = rows.y.shape[1]
+    rows, k = _few_rows_in_memory(rows), rows.y.shape[1]
     sums = sums or full_gram_sums(rows, fit_intercept)
     if sums is not None:
         H = sums.G / divisor
@@ -86,10 +92,17 @@ def regressions(
 
 def regressions_of_one_fit(rows: Rows, fit_intercept: bool, divisor: float) -> list[Regression]:
     """Problems of the targets for a fit at one penalty, which may need only a few columns."""
+    rows = _few_rows_in_memory(rows)
     if full_gram_pays(rows) and ScreenedGram.suits(rows):
         columns = ScreenedGram(rows, divisor, fit_intercept)
         return [Regression(columns, columns.yy / 2)]
     return regressions(rows, fit_intercept, divisor)
+
+
+def _few_rows_in_memory(rows: Rows) -> Rows:
+    """Return streamed rows as arrays if they are fewer than their columns, else the rows."""
+    n, p = rows.shape
+    return Rows(*rows.block(0, n), threads=rows.threads) if rows.streamed and n <= p else rows
 
 
 def path(

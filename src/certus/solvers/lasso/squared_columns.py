@@ -86,15 +86,16 @@ class SquaredLossColumns(Protocol):
 
 
 class FullGram:
-    """All sums of products, for few columns; the rows are not needed afterwards."""
+    """All sums of products, for few columns or streamed rows, which are not needed afterwards."""
 
-    accurate = takes_all_columns = True
+    accurate = True
 
     def __init__(self, sums: Gram, H: np.ndarray, target: int, divisor: float):
         self.H, self.Xy = H, sums.Xy[:, target] / divisor  # H serves all targets
         self.yy, self.p = float(sums.yy[target]) / divisor, len(sums.mean)
         self.q = np.ones(self.p) if sums.q is None else sums.q
         self.mean, self.mean_y = sums.mean / self.q, float(sums.mean_y[target])
+        self.takes_all_columns = self.p <= MAX_FULL_GRAM_COLUMNS
 
     def evaluate(self, w: np.ndarray) -> Residuals:
         u = w / self.q
@@ -176,7 +177,7 @@ class LazyGram:
         """Xᵀr, which equals X̃ᵀr: with an intercept Σ r = 0."""
         with np.errstate(over="ignore", invalid="ignore"):
             if self.by_columns is not None:
-                return self._map_columns(lambda x, *_: x @ r, np.empty(self.p))
+                return self._map_columns(_products, np.empty(self.p), r)
             if "_moments" not in vars(self):  # the first pass sums squares as well
                 g, total, square = self._three_sums(r, self.root**2)
                 self._moments = square, total**2 / float(self.root @ self.root)
@@ -219,12 +220,14 @@ class LazyGram:
         run_on_threads(fill, len(tiles), self.rows.threads if X.size > MIN_SHARED_ELEMENTS else 1)
         return found
 
-    def _map_columns(self, function: Callable[..., np.ndarray], out: np.ndarray) -> np.ndarray:
+    def _map_columns(
+        self, function: Callable[..., np.ndarray], out: np.ndarray, *args: np.ndarray
+    ) -> np.ndarray:
         """Apply a function to blocks of sparse columns, which are rows of Xᵀ."""
         if self._columns is None:
             assert self.by_columns is not None
             self._columns = rows_of_transpose(self.by_columns, self.rows.threads)
-        return self._columns.map(function, out)
+        return self._columns.map(function, out, *args)
 
     def quadratic_on(self, A: np.ndarray, residuals: Residuals) -> LocalQuadratic:
         from ...kernels.lasso.coordinate_descent import square
@@ -261,10 +264,7 @@ class LazyGram:
             return self._moments
         weight = self.root**2
         with np.errstate(over="ignore", invalid="ignore"):
-            square, total = self._map_columns(
-                lambda x, *_: np.stack([x.power(2) @ weight, x @ weight], axis=1),
-                np.empty((self.p, 2)),
-            ).T
+            square, total = self._map_columns(_moments, np.empty((self.p, 2)), weight).T
             return square, total**2 / weight.sum()
 
     @property
@@ -285,6 +285,16 @@ class LazyGram:
     def intercept(self, w: np.ndarray) -> float:
         used = np.flatnonzero(w)
         return self.mean_y - float(self.cache.c[self._slots(used)] @ w[used])
+
+
+def _products(x: SparseMatrix, _y: object, _s: object, r: np.ndarray) -> np.ndarray:
+    """x_jᵀr of sparse columns, which are rows here."""
+    return x @ r
+
+
+def _moments(x: SparseMatrix, _y: object, _s: object, weight: np.ndarray) -> np.ndarray:
+    """Σ weight·x² and Σ weight·x of sparse columns, (columns, 2)."""
+    return np.stack([x.power(2) @ weight, x @ weight], axis=1)
 
 
 def _with_squares(

@@ -112,7 +112,7 @@ def _few_rows(
     K, basis = centered.kernel(), None
     if fit_intercept:
         # I − H = M − uuᵀ, M = α(K + αI)⁻¹, u = √(s/S), Mu = u: M on the complement of u
-        s = np.ones(len(K)) if rows.s is None else rows.s
+        s = np.ones(len(K)) if rows.s is None else rows.s[: len(K)]
         basis = _complement(np.sqrt(s / s.sum()))
         K = basis.T @ K @ basis
     lam, U = np.linalg.eigh(K)

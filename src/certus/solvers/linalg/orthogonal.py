@@ -65,7 +65,7 @@ class Orthogonal(NamedTuple):
         n, r = rows.shape[0], self.T.shape[1]
         if n * r <= MAX_STORED_ELEMENTS:
             return Rows(
-                rows.map(lambda X, y, s: self.of(X), np.empty((n, r))), rows.y, rows.s,
+                rows.map(_coordinates_of, np.empty((n, r)), self), rows.y, rows.s,
                 threads=rows.threads,
             )  # fmt: skip
         return Rows(_LazyRows(rows, self), rows.y, rows.s, threads=rows.threads)
@@ -97,6 +97,11 @@ class Orthogonal(NamedTuple):
             smaller = w - L @ np.linalg.lstsq(L, w, rcond=None)[0]
             w = smaller if np.isfinite(smaller).all() else w
         return w
+
+
+def _coordinates_of(X: np.ndarray, _y: object, _s: object, basis: Orthogonal) -> np.ndarray:
+    """Z of a block of rows."""
+    return basis.of(X)
 
 
 class _LazyRows:

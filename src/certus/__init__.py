@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .derivatives import check_gradient
     from .model_files import load, save
     from .reporting.report import report
+    from .sources import open_rows
 
 __version__ = "0.1.0"
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "metrics",
     "mixture",
     "neighbors",
+    "open_rows",
     "penalties",
     "plotting",
     "preprocessing",
@@ -65,6 +67,7 @@ _LAZY = {
     "Certificate": "certificate",
     "check_gradient": "derivatives",
     "load": "model_files",
+    "open_rows": "sources",
     "report": "reporting.report",
     "save": "model_files",
     "verify": "certificate",

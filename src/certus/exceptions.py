@@ -14,6 +14,7 @@ __all__ = [
     "NotEuclideanWarning",
     "OrderWarning",
     "SeparationWarning",
+    "SourceChangedError",
     "TableError",
     "UnitsWarning",
     "UsageError",
@@ -79,3 +80,7 @@ class UsageError(ValueError):
 
 class WorkersDifferError(RuntimeError):
     """Workers of a cluster lack certus, or have other versions of it or of NumPy."""
+
+
+class SourceChangedError(TableError):
+    """A source of streamed rows is not what it was when ``open_rows`` read it first."""

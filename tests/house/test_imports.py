@@ -34,13 +34,22 @@ MAY_IMPORT: dict[str, set[str]] = {
     "plotting": {"text", "exceptions"},
     "inference": {"text", "exceptions"},
     "derivatives": {"text", "exceptions"},
-    "certificate": {"sources", "audit", "data", "definitions", "proofs", "plotting", "root", *BASIC},
+    "certificate": {
+        "sources",
+        "audit",
+        "data",
+        "definitions",
+        "proofs",
+        "plotting",
+        "root",
+        *BASIC,
+    },
     "base": {"certificate", "sources", "solvers", *BASIC},
     **dict.fromkeys(ESTIMATORS, OF_ESTIMATORS),
     "cluster": {"mixture", *OF_ESTIMATORS},  # BIC of mixtures says how many clusters there are
     "svm": {"linear_model", *OF_ESTIMATORS},  # LinearSVC is a linear classifier
-    "sources": {"data", "engines", *BASIC},
     "tables": {"data", *BASIC},
+    "sources": {"data", "engines", "tables", *BASIC},
     "model_files": {
         "certificate",
         "audit",
@@ -83,6 +92,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "model_files",
         "plotting",
         "reporting",
+        "sources",
         *ESTIMATORS,
         *BASIC,
     },

@@ -86,23 +86,33 @@ def rows_of_classes(
     model: object, X: StreamedX, threads: int | None = None
 ) -> tuple[Rows, np.ndarray]:
     """Rows of a classification, y (n, 1) the index of each row's class; and the classes."""
+    rows, classes = rows_of_labels(model, X, threads)
+    require_two_classes(classes, rows.shape[0])
+    return rows, classes
+
+
+def rows_of_labels(
+    model: object, X: StreamedX, threads: int | None = None
+) -> tuple[Rows, np.ndarray]:
+    """Return rows with class indices, and the classes; there may be one alone.
+
+    Few different whole numbers are classes for a classifier.
+    """
     table = X.table
-    classes = require_labels(model, table)
-    require_two_classes(classes, table.shape[0])
-    return Rows(X, table.y, table.s, threads=threads), classes
-
-
-def require_labels(model: object, table: StreamedTable) -> np.ndarray:
-    """Return the classes of a table; refuse one without a target, or with numbers as targets."""
     _require_target(model, table)
     if table.n_targets != 1:
         raise ValueError(f"y should have one column, the table has {table.n_targets} targets")
-    if table.classes is None:
+    rows = Rows(X, table.y, table.s, threads=threads)
+    if table.classes is not None:
+        return rows, table.classes
+    if table.distinct_targets is None:
         raise ValueError(
-            f"the target of {table.description} was read as numbers: open_rows(…, "
-            "classes=True) reads it as labels"
+            f"the target of {table.description} holds numbers, with fractions or very many "
+            f"different ones, and {type(model).__name__} predicts classes: use a regressor, or "
+            "open_rows(…, classes=True) if they are labels"
         )
-    return table.classes
+    numbers = table.distinct_targets.astype(float)
+    return rows.recoded(_numbered, numbers), table.distinct_targets
 
 
 def _rows_of_known_classes(model: Any, X: StreamedX) -> Rows:
@@ -123,6 +133,10 @@ def _rows_of_known_classes(model: Any, X: StreamedX) -> Rows:
 def _index_in(known: np.ndarray, label: object) -> int:
     at = np.flatnonzero(known == label)
     return int(at[0]) if len(at) else -1
+
+
+def _numbered(y: np.ndarray, s: Any, numbers: np.ndarray) -> tuple[np.ndarray, Any]:
+    return np.searchsorted(numbers, y).astype(float), s
 
 
 def _placed(y: np.ndarray, s: Any, place: np.ndarray) -> tuple[np.ndarray, Any]:

@@ -14,13 +14,12 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ..runtime.user_frame import warn_user
-from .rows import Rows
 from .streamed import StreamedTable
 from .streamed_input import (
     columns_of_table,
-    require_labels,
     require_no_arrays_beside,
     require_targets,
+    rows_of_labels,
     rows_of_targets,
 )
 
@@ -55,8 +54,7 @@ def accuracy(model: Any, table: StreamedTable, y: object, sample_weight: object)
     """Return the share of rows, by weight, whose class a fitted classifier predicts."""
     require_no_arrays_beside(y, sample_weight)
     X = columns_of_table(model, table, reset=False)
-    classes = require_labels(model, table)
-    rows = Rows(X, table.y, table.s)
+    rows, classes = rows_of_labels(model, X)
     right, S = rows.reduce(_hits, predictor(model), classes)
     return float(right / S)
 

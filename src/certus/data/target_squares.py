@@ -34,7 +34,8 @@ def require_squares_of_table(rows: Rows, whole: bool = False) -> None:
         assert y is not None
         if in_range(_squares(y, s)):
             return
-    refuse_squares(*rows.reduce_targets(_sizes, combine=_combined), rows.s is not None)
+    squares, are_zero, size = rows.reduce_targets(_sizes, combine=_combined)
+    refuse_squares(squares, are_zero, size, rows.s is not None)
 
 
 def in_range(squares: np.ndarray) -> bool:

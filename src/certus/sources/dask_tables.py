@@ -17,7 +17,8 @@ import numpy as np
 from ..data.rows import spread
 from ..data.streamed import RowBlock, StreamedTable, sample_rows
 from ..engines.dask import DaskEngine, Opaque, require_equal_workers
-from ..exceptions import MissingExtraError
+from ..exceptions import MissingExtraError, TableError
+from ..tables.suggestions import unknown
 from ..text.format import count
 
 if TYPE_CHECKING:
@@ -108,6 +109,28 @@ class Columns(NamedTuple):
     X: tuple[str, ...] | None
     target: tuple[str, ...] | None
     weights: str | None
+
+
+def dask_rows(source: Any, columns: Any, target: Any, weights: Any) -> "DaskTable":
+    """Return the table of ``open_rows(source, columns, target, weights)`` for a collection."""
+    if not _is_frame(source):
+        if columns is not None:
+            raise ValueError(
+                "columns names those of a frame: select the columns of a Dask array by slicing it"
+            )
+        return dask_table(source, target, weights)
+    if columns is not None:
+        columns = (columns,) if isinstance(columns, str) else tuple(columns)
+    targets = (target,) if isinstance(target, str) else target
+    named = targets is None or all(isinstance(name, str) for name in targets)
+    if not named:  # collections beside the frame
+        return dask_table(source, target, weights, Columns(columns, None, None))
+    known = list(source.columns)
+    for name in (*(columns or ()), *(targets or ()), *([] if weights is None else [weights])):
+        if name not in known:
+            raise TableError(unknown("column", name, known, "the frame"))
+    chosen = Columns(columns, None if targets is None else tuple(targets), weights)
+    return dask_table(source, columns=chosen)
 
 
 def dask_table(X: Any, y: Any = None, s: Any = None, columns: Columns | None = None) -> DaskTable:

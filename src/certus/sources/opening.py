@@ -1,0 +1,382 @@
+"""``open_rows``: which reader a source gets, the first pass, and where its rows are kept."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import MissingExtraError, TableError
+from .arrow_rows import BATCH_BYTES, ArrowRows
+from .collections import is_dask
+from .columns import Columns, chosen_columns
+from .dask_tables import DaskTable, dask_rows
+from .encoding import Encoder, Expansion, require_same_names
+from .first_pass import (
+    MAX_DISTINCT_TARGETS,
+    MAX_STATED_CLASSES,
+    DistinctTargets,
+    FirstPass,
+    Roles,
+)
+from .kept import DiskFullError, KeptRows
+from .numpy_files import NumpyColumns, NumpyFile, NumpyRows
+from .parts import Part, Place
+from .paths import files_of, is_paths, kind_of_files, names_of, parts_of
+from .read_ahead import CHUNK_BYTES, MAX_CHUNKS, DecodedRows
+from .streams import ARRAY_TARGET, ARRAY_WEIGHT, ARRAYS_MARK, stream_part
+from .table import MAX_BYTES_BESIDE, SourceTable, Store, TargetCodes
+
+CATEGORIES = ("one-hot", "drop-first")
+
+
+def open_rows(
+    source: Any,
+    columns: Any = None,
+    target: Any = None,
+    weights: Any = None,
+    *,
+    classes: Any = "auto",
+    categories: str = "one-hot",
+    missing: bool = False,
+    cache: Any = "auto",
+) -> SourceTable | DaskTable:
+    """Open files, a stream or a Dask collection as rows that are read block by block.
+
+    ``fit``, ``predict``, ``score`` and ``certus.verify`` take them in place of arrays, however much
+    larger than memory they are.
+
+    One pass reads everything: it counts the rows, finds the classes and categories, and refuses
+    what no model can use with its file, row and column. Later passes are compared with it: a source
+    that changed in between stops a fit with ``SourceChangedError``.
+
+    Parameters
+    ----------
+    source : path, glob, folder, list of paths, stream, or Dask collection
+        Parquet, Feather (Arrow), CSV or ``.npy`` files, all of one kind; or an object with
+        ``__arrow_c_stream__`` (a lazy frame of polars, a relation of DuckDB, a table of Ibis, a
+        dataset of pyarrow); or a function that returns an iterable of batches: Arrow batches,
+        frames, or tuples of arrays (X, y, weights). What can be read only once (a reader, a
+        generator) is kept in a temporary file. A Dask array, a Dask frame or a list of delayed
+        blocks is persisted, and its parts stay on the workers.
+    columns : list of str, default=None
+        The columns of X; None: all but target and weights. For ``.npy``: numbers of columns.
+    target : str or list of str, default=None
+        The column of y, or several of a regression. For ``.npy``: the number of a column, or the
+        path of another ``.npy`` file; for Dask arrays and blocks: another collection or array.
+    weights : str, default=None
+        The column of sample weights. For ``.npy`` as ``target``.
+    classes : "auto", True or False, default="auto"
+        Whether targets are labels. "auto": text, categories, True and False are; whole numbers are
+        numbers for a regression and, if at most 1,000 differ, labels for a classifier.
+    categories : "one-hot" or "drop-first", default="one-hot"
+        A column of text or categories becomes a column of 0 and 1 for each category, named as
+        scikit-learn's OneHotEncoder names them ("drop-first": but the first category).
+    missing : bool, default=False
+        Whether numbers of X may be missing (NaN), for models that accept it: mixtures.
+    cache : "auto", True or False, default="auto"
+        Whether the decoded rows are kept in an unnamed temporary file (in ``TMPDIR``), which is
+        faster to read than to decode the source again in every pass. "auto": if the disk has room.
+
+    Returns
+    -------
+    SourceTable or DaskTable
+        With ``shape``, ``names``, ``classes``, ``notes``; ``head()``, ``batches()``, ``close()``.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, certus
+    >>> path = tempfile.mkdtemp() + "/rows.npy"
+    >>> np.save(path, np.column_stack([np.arange(1000.0), np.ones(1000), np.arange(1000) % 3]))
+    >>> rows = certus.open_rows(path, target=2)
+    >>> rows
+    rows.npy: 1,000 rows × 2 columns (float64)
+    target: 'column 2'
+    >>> rows.means
+    array([499.5,   1. ])
+    >>> rows.close()
+    """
+    if classes not in ("auto", True, False):
+        raise ValueError(f"classes={classes!r}: give 'auto', True or False")
+    if cache not in ("auto", True, False):
+        raise ValueError(f"cache={cache!r}: give 'auto', True or False")
+    if categories not in CATEGORIES:
+        raise ValueError(f"categories={categories!r}: give one of {', '.join(CATEGORIES)}")
+    if is_dask(source):
+        return dask_rows(source, columns, target, weights)
+    if is_paths(source):
+        files = files_of(source)
+        kind = kind_of_files(files)
+        if kind == "NumPy":
+            return _numpy_table(files, columns, target, weights, classes, missing)
+        _require_pyarrow()
+        parts = parts_of(files, kind)
+        name = names_of(files)[0] if len(files) == 1 else f"{len(files)} {kind} files"
+    else:
+        _require_pyarrow()
+        parts = [stream_part(source)]
+        name = parts[0].name
+    return _arrow_table(parts, name, columns, target, weights, classes, categories, missing, cache)
+
+
+def _require_pyarrow() -> None:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError(
+            'open_rows needs pyarrow for all but .npy files: pip install "certus[tables]"'
+        ) from error
+
+
+# --- Arrow ----------------------------------------------------------------------------------------
+
+
+def _arrow_table(
+    parts: list[Part],
+    name: str,
+    columns: Any,
+    target: Any,
+    weights: Any,
+    classes: Any,
+    categories: str,
+    missing: bool,
+    cache: Any,
+) -> SourceTable:
+    schema = parts[0].schema
+    is_arrays = (schema.metadata or {}).get(b"certus") == ARRAYS_MARK["certus"].encode()
+    if is_arrays and not (columns is None and target is None and weights is None):
+        raise ValueError(
+            "batches of arrays are (X, y, weights) already: columns, target and weights name "
+            "columns of tables"
+        )
+    if is_arrays:
+        target = [n for n in schema.names if n.startswith(ARRAY_TARGET)] or None
+        weights = ARRAY_WEIGHT if ARRAY_WEIGHT in schema.names else None
+    chosen = chosen_columns(parts, columns, target, weights)
+    holds_labels = _holds_labels(chosen, classes)
+    encoder = Encoder(chosen, holds_labels)
+    source = ArrowRows(parts, encoder)
+    distinct = _distinct(chosen, classes)
+    roles = Roles(
+        [f"column '{column}'" for column in chosen.features],
+        [f"column '{column}'" for column in chosen.targets],
+        f"column '{chosen.weights}'",
+        [vocabulary is not None for vocabulary in encoder.features],
+        missing,
+    )
+    found = FirstPass(roles, distinct)
+    notes: list[str] = []
+    for part in parts:
+        notes += getattr(part, "notes", [])
+    kept = _kept(source, cache, notes)
+    try:
+        for placed in source.first_pass():
+            found.add(placed.rows, Place(parts[placed.part].name, placed.row))
+            kept = _append(kept, placed.rows, source, cache, notes)
+        found.require_rows(name, chosen.weights is not None)
+        expansion = Expansion(encoder, categories == "drop-first")
+        require_same_names(expansion.names)
+        if not expansion.names:
+            raise TableError(f"{name} has no columns left for X: each text has one category alone")
+        codes = _target_codes(encoder, chosen, holds_labels, found, classes)
+    except BaseException:
+        if kept is not None:
+            kept.close()
+        raise
+    store: Store = kept if kept is not None else DecodedRows(source, found.n_rows)
+    if kept is not None:
+        size = f"{kept.row_bytes * found.n_rows / 1e9:.3g} GB"
+        notes.append(
+            f"can be read only once: its rows are kept in a temporary file ({size})"
+            if source.once
+            else f"rows are decoded once and kept in a temporary file ({size})"
+        )
+    elif not source.once:
+        notes.append("rows are decoded again in every pass")
+    return SourceTable(
+        source, store, found,
+        dtype=encoder.dtype,
+        names=None if is_arrays else expansion.names,
+        roles=(chosen.targets, chosen.weights),
+        expansion=expansion,
+        target_codes=codes,
+        missing=missing,
+        description=name,
+        notes=notes,
+        memory_bound=MAX_BYTES_BESIDE
+        + (4 * BATCH_BYTES if kept is not None else (MAX_CHUNKS + 4) * CHUNK_BYTES),
+    )  # fmt: skip
+
+
+def _kept(source: ArrowRows, cache: Any, notes: list[str]) -> KeptRows | None:
+    if cache is False and not source.once:
+        return None
+    columns = source.encoder.columns
+    try:
+        return KeptRows(
+            len(columns.features), source.encoder.dtype, len(columns.targets),
+            columns.weights is not None, source.known_rows,
+        )  # fmt: skip
+    except DiskFullError as error:
+        if cache is True or source.once:
+            raise
+        notes.append(str(error).partition(". Set")[0])
+        return None
+
+
+def _append(
+    kept: KeptRows | None, block: Any, source: ArrowRows, cache: Any, notes: list[str]
+) -> KeptRows | None:
+    if kept is None:
+        return None
+    try:
+        kept.append(block)
+    except DiskFullError as error:
+        if cache is True or source.once:
+            raise
+        notes.append(str(error).partition(". Set")[0])
+        return None
+    return kept
+
+
+def _holds_labels(chosen: Columns, classes: Any) -> bool:
+    kinds = [chosen.kinds[name] for name in chosen.targets]
+    text = [name for name in chosen.targets if chosen.kinds[name] == "text"]
+    if len(kinds) > 1 and (text or classes is True):
+        raise TableError(
+            f"several targets must be numbers ({text[0] if text else chosen.targets[0]!r} is "
+            "not): of several labels each is a model of its own"
+        )
+    if text and classes is False:
+        raise TableError(f"column '{text[0]}' holds text, and classes=False needs numbers")
+    if classes is True and not kinds:
+        raise ValueError("classes=True, but there is no target: name its column, target='…'")
+    return bool(text) or classes is True or (kinds == ["truth"] and classes == "auto")
+
+
+def _distinct(chosen: Columns, classes: Any) -> DistinctTargets | None:
+    if len(chosen.targets) != 1 or classes is False or chosen.kinds[chosen.targets[0]] == "text":
+        return None
+    return DistinctTargets(MAX_STATED_CLASSES if classes is True else MAX_DISTINCT_TARGETS)
+
+
+def _target_codes(
+    encoder: Encoder, chosen: Columns, holds_labels: bool, found: FirstPass, classes: Any
+) -> TargetCodes | None:
+    if not chosen.targets:
+        return None
+    kind = chosen.kinds[chosen.targets[0]]
+    if encoder.target is not None:
+        values, ranks = encoder.target.ranked()
+        is_text = all(isinstance(value, str) for value in values)
+        return TargetCodes(np.array(values, dtype=object if is_text else None), ranks, None)
+    distinct = found.distinct
+    if distinct is None:
+        return None
+    if kind == "whole" and distinct.values is not None:
+        distinct.dtype = np.dtype(np.int64)
+    if not holds_labels:
+        return None
+    if distinct.values is None:
+        raise TableError(
+            f"classes=True, but column '{chosen.targets[0]}' holds {distinct.reason}: labels are "
+            "text, or whole numbers"
+        )
+    dtype = bool if kind == "truth" else distinct.dtype
+    return TargetCodes(distinct.values.astype(dtype), None, distinct.values)
+
+
+# --- .npy -----------------------------------------------------------------------------------------
+
+
+def _numpy_table(
+    files: list[Path], columns: Any, target: Any, weights: Any, classes: Any, missing: bool
+) -> SourceTable:
+    names = names_of(files)
+    X = NumpyColumns([NumpyFile(str(f), name) for f, name in zip(files, names, strict=True)])
+    y = _beside(target, "target")
+    weighing = _beside(weights, "weights")
+    if isinstance(weighing, list) and len(weighing) != 1:
+        raise ValueError(f"weights={weights!r}: give one column")
+    s = weighing[0] if isinstance(weighing, list) else weighing
+    chosen = None if columns is None else _column_numbers(columns, "columns")
+    source = NumpyRows(X, chosen, y, s)
+    roles = Roles(
+        [f"column {j}" for j in source.columns],
+        [y.name] * y.shape[1] if isinstance(y, NumpyColumns) else [f"column {j}" for j in y or ()],
+        s.name if isinstance(s, NumpyColumns) else f"column {s}",
+        [False] * source.p,
+        missing,
+    )
+    is_text = source.target_dtype is not None and source.target_dtype.kind == "U"
+    if is_text and (classes is False or source.n_targets > 1):
+        raise TableError(
+            "the target holds text: one column of it is labels, and classes=False is not"
+        )
+    distinct = None
+    if source.n_targets == 1 and classes is not False and not is_text:
+        distinct = DistinctTargets(MAX_STATED_CLASSES if classes is True else MAX_DISTINCT_TARGETS)
+        if source.target_dtype is not None and source.target_dtype.kind in "iu":
+            distinct.dtype = np.dtype(np.int64)
+    found = FirstPass(roles, distinct)
+    for placed in source.first_pass():
+        found.add(placed.rows, source.place_in(placed.part, placed.row))
+    description = names[0] if len(names) == 1 else f"{len(names)} .npy files"
+    found.require_rows(description, s is not None)
+    return SourceTable(
+        source, source, found,
+        dtype=source.dtype,
+        names=None,
+        roles=(tuple(roles.targets), None if s is None else roles.weights),
+        expansion=None,
+        target_codes=_numpy_codes(source, classes, distinct, is_text),
+        missing=missing,
+        description=description,
+        notes=(),
+        memory_bound=MAX_BYTES_BESIDE,
+    )  # fmt: skip
+
+
+def _numpy_codes(
+    source: NumpyRows, classes: Any, distinct: DistinctTargets | None, is_text: bool
+) -> TargetCodes | None:
+    if is_text:
+        labels = sorted(source.labels)
+        place = {label: i for i, label in enumerate(labels)}
+        ranks = np.array([place[label] for label in source.labels], dtype=np.intp)
+        return TargetCodes(np.array(labels, dtype=object), ranks, None)
+    is_truth = source.target_dtype is not None and source.target_dtype.kind == "b"
+    if distinct is None or not (classes is True or is_truth):
+        return None
+    if distinct.values is None:
+        raise TableError(
+            f"classes=True, but the target holds {distinct.reason}: labels are text, or whole "
+            "numbers"
+        )
+    dtype = bool if is_truth else distinct.dtype
+    return TargetCodes(distinct.values.astype(dtype), None, distinct.values)
+
+
+def _beside(given: Any, option: str) -> NumpyColumns | list[int] | None:
+    """Return files, or numbers of columns of X."""
+    if given is None:
+        return None
+    if is_paths(given):
+        files = files_of(given)
+        if kind_of_files(files) != "NumPy":
+            raise TableError(f"{option}={os.fspath(given)!r} is no .npy file, as X is")
+        return NumpyColumns(
+            [NumpyFile(str(f), n) for f, n in zip(files, names_of(files), strict=True)]
+        )
+    return _column_numbers(given, option)
+
+
+def _column_numbers(given: Any, option: str) -> list[int]:
+    numbers = [given] if isinstance(given, (int, np.integer)) else list(given)
+    if isinstance(given, bool) or not all(
+        isinstance(j, (int, np.integer)) and not isinstance(j, bool) for j in numbers
+    ):
+        raise TypeError(f"{option}={given!r}: columns of .npy files are given by their numbers")
+    if len(set(numbers)) < len(numbers) or not numbers:
+        raise ValueError(f"{option}={given!r}: give each column once, and at least one")
+    return [int(j) for j in numbers]

@@ -1,6 +1,7 @@
 """Run the proof of a claim over the rows, and gather what contradicts the model."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -45,9 +46,11 @@ def _as_defined(rows: Rows, labels: Labels | None) -> Rows:
     """The rows with targets and weights as the definition reads them."""
     if labels is None:
         return rows
-    assert rows.y is not None
-    y, s = labels.targets(rows.y), labels.weights(rows.y, rows.s)
-    return rows.with_targets(y, s)
+    return rows.recoded(_by_labels, labels)
+
+
+def _by_labels(y: np.ndarray, s: np.ndarray | None, labels: Labels) -> tuple[np.ndarray, Any]:
+    return labels.targets(y), labels.weights(y, s)
 
 
 def with_causes(finding: Finding, reading: Reading, rows: Rows, status: str) -> Finding:

@@ -30,11 +30,11 @@ from ._folds import (
 )
 from ._parameters import whole_number
 from ._solver_context import SolverContext
+from ._strength import Strength
 from .logistic import (
     RUN_AS_NAMED,
     SOLVERS,
     LogisticRegression,
-    Strength,
 )
 
 PENALTIES = ("l1", "l2", "elasticnet", "deprecated")
@@ -119,6 +119,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):  # type: ignore[
     certificate_: Any
 
     _also_default = "warn"
+    _reads_rows = False
 
     def __init__(
         self,

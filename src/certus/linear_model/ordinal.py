@@ -128,7 +128,7 @@ class OrdinalRegression(LinearClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
         y : array-like of shape (n_samples,)
             Labels of any kind, two or more.
         sample_weight : float or array-like of shape (n_samples,), default=None
@@ -207,7 +207,7 @@ class OrdinalRegression(LinearClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
@@ -223,7 +223,7 @@ class OrdinalRegression(LinearClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
@@ -236,7 +236,7 @@ class OrdinalRegression(LinearClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
@@ -250,7 +250,7 @@ class OrdinalRegression(LinearClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
@@ -269,7 +269,7 @@ class OrdinalRegression(LinearClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------

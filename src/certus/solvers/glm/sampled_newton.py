@@ -23,7 +23,6 @@ from .coordinates import Coordinates
 from .newton import Newton, coordinates_for, duality_gap, gradient_of, inverse, split
 from .newton import second_order as with_hessian
 from .newton_cg import NewtonCG
-from .passes import allocate_states
 from .passes import first_order as multi_score_sums
 
 INITIAL_SAMPLE = 20, 256  # rows for each unknown, and divisor of n: the sample of the first guess …
@@ -116,8 +115,8 @@ def _solve_sample(
     problem: Problem, at: Coordinates, w: np.ndarray, b: np.ndarray
 ) -> tuple[Any, Any] | None:
     """Return (θ, ∇ ↦ H_m⁻¹∇); None where the sample lacks a class or its Hessian is singular."""
-    first, second = (
-        problem.subsample(_count(share, problem)) for share in (INITIAL_SAMPLE, HESSIAN_SAMPLE)
+    first, second = problem.subsamples(
+        *(_count(share, problem) for share in (INITIAL_SAMPLE, HESSIAN_SAMPLE))
     )
     if not (first.has_every_class() and second.has_every_class()):
         return None
@@ -188,9 +187,7 @@ def first_order(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarr
     c = at.correction
     shift = np.zeros(len(u)) if c is None else c
     if problem.outputs > 1:
-        if "states" not in problem.cache:
-            problem.cache["states"] = allocate_states(problem)
-        result = multi_score_sums(rows, problem.loss, at, u, beta, problem.cache["states"])
+        result = multi_score_sums(rows, problem.loss, at, u, beta, None)
         sums = GradientSums(result.f, np.vstack([result.Xg, result.g]))
     else:
         compiled = _kernel_applies(rows, at) and problem.loss.name == "logistic"
@@ -203,7 +200,7 @@ def first_order(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarr
 
 
 def _kernel_applies(rows: Rows, at: Coordinates) -> bool:
-    return not at.shifted and isinstance(rows.X, np.ndarray) and rows.X.flags.c_contiguous
+    return not at.shifted and rows.row_major
 
 
 def _block(

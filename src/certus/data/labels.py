@@ -251,9 +251,11 @@ def require_weight(classes: np.ndarray, k: np.ndarray, s: np.ndarray | None) -> 
 # --- classes in an order --------------------------------------------------------------------------
 
 
-def in_order(known: np.ndarray, categories: object, y: object, k: np.ndarray) -> np.ndarray:
+def in_order(
+    known: np.ndarray, categories: object, y: object, k: np.ndarray | None
+) -> np.ndarray:
     """Return the sorted classes ``known`` of y in the requested order: that of ``categories``, or
-    ("auto") that of y's type, or the sorted one. ``k``: the class of each row."""
+    ("auto") that of y's type, or the sorted one. ``k``: the class of each row, if in memory."""
     labels = known.tolist()
     if isinstance(categories, str) and categories == "auto":
         of_type = ordered_categories(y)
@@ -267,8 +269,9 @@ def in_order(known: np.ndarray, categories: object, y: object, k: np.ndarray) ->
         raise ValueError(f"categories has {twice!r} twice: name each class once")
     for j, label in enumerate(labels):
         if label not in ordered:
+            row = "" if k is None else f" (row {int(np.argmax(k == j))})"
             raise ValueError(
-                f"y holds {label!r} (row {int(np.argmax(k == j))}), which is not among "
+                f"y holds {label!r}{row}, which is not among "
                 f"categories={ordered!r}: put it in its place there, or drop its rows"
             )
     for label in ordered:

@@ -207,12 +207,12 @@ class Rows:
                 values.append(None if source is None else source[i])
         return as_floats(X), values[0], values[1]
 
-    def block_rows(self, least: int = 256) -> int:
-        """Rows of a cache-sized block, at least ``least``."""
+    def block_rows(self, least: int = 256, columns: int | None = None) -> int:
+        """Rows of a cache-sized block, at least ``least``; ``columns``: of what is made of X."""
         if self.sparse:
             wanted = max(4 * BLOCK_BYTES // ENTRY_BYTES, ENTRIES_PER_COLUMN * self.shape[1])
             return max(least, wanted * self.shape[0] // max(1, self.X.entries))
-        return max(least, BLOCK_BYTES // (8 * max(1, self.shape[1])))
+        return max(least, BLOCK_BYTES // (8 * max(1, columns or self.shape[1])))
 
     def edges(self, block_rows: int | None = None) -> list[tuple[int, int]]:
         """Edges of near-equal blocks of about ``block_rows`` rows.

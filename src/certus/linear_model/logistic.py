@@ -24,10 +24,9 @@ from ..solvers.problem import Problem
 from ._aliases import warn_of_aliases
 from ._classifier import LinearClassifier, Probabilities, attributes_of, with_constant
 from ._logistic_inference import logistic_inference
-from ._parameters import positive, whole_number
+from ._parameters import Strength, positive, strength_of, whole_number
 from ._partial_fit import fit_class_part, supports_partial_fit
 from ._registry import component, make_solver
-from ._strength import Strength, strength_of
 from ._unpenalized import least_norm, separation
 
 SOLVERS = ("auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")

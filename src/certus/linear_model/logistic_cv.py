@@ -28,9 +28,8 @@ from ._folds import (
     values_of_C,
     values_of_l,
 )
-from ._parameters import whole_number
+from ._parameters import Strength, whole_number
 from ._solver_context import SolverContext
-from ._strength import Strength
 from .logistic import (
     RUN_AS_NAMED,
     SOLVERS,

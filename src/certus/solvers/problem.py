@@ -135,16 +135,18 @@ def null_model(problem: Problem) -> tuple[np.ndarray, float]:
 
 
 def class_weight_sums(problem: Problem) -> np.ndarray:
-    """Return Σ s of each class."""
-    if "class weights" not in problem.cache:
-        rows = problem.rows
-        if problem.loss.several:
-            (sums,) = rows.reduce_targets(weights_of_classes, problem.outputs)
-        else:
-            (sums,) = rows.reduce_targets(_weights_of_signs)
-        problem.cache["class weights"] = sums
-    weights: np.ndarray = problem.cache["class weights"]
-    return weights
+    """Return Σ s of each class; of streamed rows it is read once."""
+    known: np.ndarray | None = problem.cache.get("class weights")
+    if known is not None:
+        return known
+    if problem.loss.several:
+        (sums,) = problem.rows.reduce_targets(weights_of_classes, problem.outputs)
+    else:
+        (sums,) = problem.rows.reduce_targets(_weights_of_signs)
+    result: np.ndarray = sums
+    if problem.rows.streamed:
+        problem.cache["class weights"] = result
+    return result
 
 
 def weights_of_classes(y: np.ndarray, s: np.ndarray | None, n_classes: int) -> tuple[np.ndarray]:

@@ -10,6 +10,7 @@ solvers keep for every row (labels, bounds, slopes) is kept by the table too, ou
 
 import os
 import tempfile
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -244,6 +245,7 @@ class SpilledState:
         self._width = self.dtype.itemsize * int(np.prod(shape[1:], dtype=np.int64))
         self._file = tempfile.TemporaryFile(prefix="certus-state-", buffering=0)  # noqa: SIM115
         self._file.truncate(self._width * shape[0])
+        weakref.finalize(self, self._file.close)
 
     def __len__(self) -> int:
         return self.shape[0]

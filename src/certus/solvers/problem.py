@@ -17,6 +17,8 @@ from ..losses import Loss
 from ..penalties import Penalty
 from .lasso.coordinate_penalty import L1_L2, NON_NEGATIVE
 
+MAX_SAMPLE_ELEMENTS = 1 << 24  # of X: a sample is a share of the rows, but no larger than this
+
 
 @dataclass
 class Problem:

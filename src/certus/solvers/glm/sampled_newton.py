@@ -18,7 +18,7 @@ from ...kernels import compiled_or
 from ...losses import Loss
 from ..first_order.lbfgs import Inverse, Pair, times_inverse
 from ..loop import State, minimize
-from ..problem import Problem
+from ..problem import MAX_SAMPLE_ELEMENTS, Problem
 from .coordinates import Coordinates
 from .newton import Newton, coordinates_for, duality_gap, gradient_of, inverse, split
 from .newton import second_order as with_hessian
@@ -107,7 +107,8 @@ def _count(share: tuple[int, int], problem: Problem) -> int:
     (of_an_unknown, of_all), (n, p) = share, problem.rows.shape
     if problem.outputs > 1:
         of_all *= 2  # here a Hessian costs as much as many passes
-    return max(of_an_unknown * (p + 1) * problem.outputs, n // of_all)
+    share_of_rows = min(n // of_all, MAX_SAMPLE_ELEMENTS // max(1, p))
+    return max(of_an_unknown * (p + 1) * problem.outputs, share_of_rows)
 
 
 @np.errstate(over="ignore", invalid="ignore")

@@ -176,7 +176,8 @@ class StreamedScaledRows(ScaledRows):
             self.n_present = int(rows.reduce_targets(_count_present)[0])
 
     def initial_rows(self) -> np.ndarray:
-        sample = self.rows.sample(SAMPLE_ROWS)
+        n = self.rows.shape[0]
+        sample = self.rows.take(np.arange(n) if n <= SAMPLE_ROWS else spread(n, SAMPLE_ROWS))
         stored = StoredScaledRows(
             sample, self.n_classes, self.fit_intercept, self.center, self.scale
         )

@@ -47,7 +47,9 @@ CASES = {
     "fewer rows than columns": lambda K: draw(K, n=40, p=70, weights=True),
     "separated": _separated,
     "separated by a column": _with_column(lambda X, k, K, rng: k + 0.5 * rng.uniform(size=N)),
-    "quasi-separated": _with_column(lambda X, k, K, rng: (k == K - 1) & (rng.uniform(size=N) < 0.3)),
+    "quasi-separated": _with_column(
+        lambda X, k, K, rng: (k == K - 1) & (rng.uniform(size=N) < 0.3)
+    ),
 }
 SEPARATED = ("separated", "separated by a column", "quasi-separated", "fewer rows than columns")
 

@@ -78,9 +78,6 @@ def test_blocks_of_classifiers_are_pure(model, case, K, pure_blocks, monkeypatch
     certus.verify(fitted, table)
     np.testing.assert_array_equal(fitted.predict_proba(table), fitted.predict_proba(X))
     assert fitted.score(table) <= 1
-    if fitted.certificate_.certified and hasattr(fitted, "inference") and not fitted.l1_ratio:
-        if s is not None and not fitted.class_weight and len(X) > X.shape[1]:
-            assert fitted.inference(table, cov="HC0").n > 0
     assert len(set(pure_blocks)) > 2
     assert not any("lambda" in name or "locals" in name for name in pure_blocks)
 
@@ -91,6 +88,17 @@ def test_blocks_of_compiled_passes_are_pure(pure_blocks):
         table = class_cases.table_of(X, np.minimum(k, classes - 1), s)
         assert LogisticRegression().fit(table).certificate_.certified
         assert LogisticRegression(solver="newton-cg").fit(table).certificate_.certified
+    assert not any("lambda" in name or "locals" in name for name in pure_blocks)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("C", [0.5, np.inf])
+@pytest.mark.parametrize("case", ["weights", "aliased", "nearly dependent"])
+def test_blocks_of_logistic_inference_are_pure(case, C, K, pure_blocks):
+    X, k, s = class_cases.CASES[case](K)
+    table = class_cases.table_of(X, k, s)
+    model = LogisticRegression(C=C).fit(table)
+    assert model.inference(table, cov="HC0").n > 0
     assert not any("lambda" in name or "locals" in name for name in pure_blocks)
 
 

@@ -1,4 +1,4 @@
-"""Logistic and softmax regression on streamed rows: the bits of fits on arrays, and their proofs."""
+"""Logistic and softmax regression on streamed rows: the bits of fits on arrays, and proofs."""
 
 import numpy as np
 import pytest
@@ -118,7 +118,7 @@ def test_all_coefficients_are_in_one_model_where_columns_cannot_be_copied(monkey
 @pytest.mark.parametrize("K", [2, 3])
 @pytest.mark.parametrize("penalty", ["L2", "L1", "none"])
 def test_a_warm_start_continues_on_a_table(penalty, K, small_blocks):
-    X, k, s = draw(K)
+    X, k, _ = draw(K)
     first, second = (
         LogisticRegression(**PENALTIES[penalty], warm_start=True).fit(X[:500], LABELS[k[:500]])
         for _ in range(2)
@@ -153,7 +153,7 @@ def test_one_row_decides_whether_classes_are_separated(K, apart, small_blocks, m
         k[4321] = k[4322:].max() if k[4321] == 0 else 0
     rows = table_of(X, k)
     separation = scaled_rows.scaled_rows(rows_of(rows), K, True)
-    assert isinstance(separation, scaled_rows.StreamedScaledRows)
+    assert isinstance(separation, scaled_rows.StreamedConstraintRows)
     result = separating_direction(rows_of(rows), K)
     if apart:
         assert result.kind == "complete"
@@ -323,5 +323,5 @@ def test_attributes_are_the_same_on_tables():
     model = LogisticRegression().fit(table)
     assert {"coef_", "intercept_", "classes_", "n_iter_", "solver_"} <= attributes(model).keys()
     assert model.feature_names_in_.tolist() == list("abcdef")
-    with pytest.raises(ValueError, match="'f'|feature"):
+    with pytest.raises(ValueError, match=r"'f'|feature"):
         model.predict(table_of(X, k, names=list("abcdeg")))

@@ -1,7 +1,6 @@
 """Run the proof of a claim over the rows, and gather what contradicts the model."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -49,7 +48,9 @@ def _as_defined(rows: Rows, labels: Labels | None) -> Rows:
     return rows.recoded(_by_labels, labels)
 
 
-def _by_labels(y: np.ndarray, s: np.ndarray | None, labels: Labels) -> tuple[np.ndarray, Any]:
+def _by_labels(
+    y: np.ndarray, s: np.ndarray | None, labels: Labels
+) -> tuple[np.ndarray, np.ndarray | None]:
     return labels.targets(y), labels.weights(y, s)
 
 

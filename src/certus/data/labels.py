@@ -251,9 +251,7 @@ def require_weight(classes: np.ndarray, k: np.ndarray, s: np.ndarray | None) -> 
 # --- classes in an order --------------------------------------------------------------------------
 
 
-def in_order(
-    known: np.ndarray, categories: object, y: object, k: np.ndarray | None
-) -> np.ndarray:
+def in_order(known: np.ndarray, categories: object, y: object, k: np.ndarray | None) -> np.ndarray:
     """Return the sorted classes ``known`` of y in the requested order: that of ``categories``, or
     ("auto") that of y's type, or the sorted one. ``k``: the class of each row, if in memory."""
     labels = known.tolist()

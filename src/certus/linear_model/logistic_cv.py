@@ -161,7 +161,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):  # type: ignore[
 
     @monitored
     def fit(
-        self, X: object, y: object, sample_weight: object = None, **params: Any
+        self, X: object, y: object = None, sample_weight: object = None, **params: Any
     ) -> "LogisticRegressionCV":
         """Choose C and l, and fit w and b.
 

@@ -91,7 +91,7 @@ def _factor_of_block(
     beta: np.ndarray,
     least: float,
     k: int,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Any, Any]:
     """Return R of the curved rows (√d∘X̂₁, −g/√d), and Σ g x̂₁ of the others."""
     A, g, d = _derivatives(X, y, s, loss, at, u, beta)
     is_curved, p = d > least, A.shape[1]
@@ -104,5 +104,5 @@ def _factor_of_block(
     return np.linalg.qr(M, mode="r"), np.append(g @ A, g.sum())[:k]
 
 
-def _stacked(left: tuple[Any, Any], right: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
+def _stacked(left: tuple[Any, Any], right: tuple[Any, Any]) -> tuple[Any, Any]:
     return np.linalg.qr(np.vstack([left[0], right[0]]), mode="r"), left[1] + right[1]

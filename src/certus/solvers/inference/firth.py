@@ -14,7 +14,7 @@ import numpy as np
 
 from ...data.rows import Rows
 from ...exceptions import InferenceError
-from .likelihood import Likelihood, LikelihoodPoint, ScaledColumns, SpectralInverse
+from .likelihood import Likelihood, LikelihoodPoint, LikelihoodColumns, SpectralInverse
 
 MAX_ITERATIONS = 200
 MAX_CONDITION = 1e10  # of the information: beyond, ten of sixteen digits are lost
@@ -85,7 +85,7 @@ def _penalty(
     X: np.ndarray,
     _y: np.ndarray,
     s: np.ndarray | None,
-    columns: ScaledColumns,
+    columns: LikelihoodColumns,
     theta: np.ndarray,
     B: np.ndarray,
 ) -> Any:

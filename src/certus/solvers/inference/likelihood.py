@@ -34,7 +34,7 @@ class LikelihoodPoint(NamedTuple):
     information: np.ndarray  # (d, d)
 
 
-class ScaledColumns(NamedTuple):
+class LikelihoodColumns(NamedTuple):
     """φ of a block of rows."""
 
     intercept: bool
@@ -77,7 +77,7 @@ class Likelihood:
         self.noise = np.tile(np.concatenate([[0.0] * intercept, column]), n_classes - 1)
         self.unit_column = 1 / np.sqrt(sums.S)
         self.m = len(w) + intercept
-        self.columns = ScaledColumns(intercept, self.unit_column, self.center, shrink)
+        self.columns = LikelihoodColumns(intercept, self.unit_column, self.center, shrink)
         self.dense = rows.dense()
 
     @property
@@ -98,12 +98,16 @@ class Likelihood:
 
     def at(self, theta: np.ndarray) -> LikelihoodPoint:
         """Loss, gradient and information at θ, in one pass: O(n·m²·K²) operations."""
-        result: LikelihoodPoint = self.dense.reduce(_point, self.columns, self._blocks(theta), square=True)
+        result: LikelihoodPoint = self.dense.reduce(
+            _point, self.columns, self._blocks(theta), square=True
+        )
         return result
 
     def root(self, theta: np.ndarray) -> np.ndarray:
         """R with RᵀR the information, from the rows, if squaring would cost digits."""
-        (R,) = self.dense.reduce(_root, self.columns, self._blocks(theta), combine=_stack, square=True)
+        (R,) = self.dense.reduce(
+            _root, self.columns, self._blocks(theta), combine=_stack, square=True
+        )
         return R
 
     def squared_gradients(self, theta: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -158,7 +162,7 @@ def _others(P: np.ndarray, k: int) -> np.ndarray:
 
 
 def _point(
-    X: np.ndarray, y: np.ndarray, s: np.ndarray | None, of: ScaledColumns, theta: np.ndarray
+    X: np.ndarray, y: np.ndarray, s: np.ndarray | None, of: LikelihoodColumns, theta: np.ndarray
 ) -> LikelihoodPoint:
     Phi = of.phi(X)
     m, blocks = theta.shape
@@ -176,7 +180,7 @@ def _point(
 
 
 def _root(
-    X: np.ndarray, y: np.ndarray, s: np.ndarray | None, of: ScaledColumns, theta: np.ndarray
+    X: np.ndarray, y: np.ndarray, s: np.ndarray | None, of: LikelihoodColumns, theta: np.ndarray
 ) -> tuple[Any]:
     """R of a block: diag p − ppᵀ = Σ_k p_k (e_k − p)(e_k − p)ᵀ gives K rows √p_k (e_k − p) ⊗ φ for
     each row."""
@@ -199,7 +203,7 @@ def _squared_gradients(
     X: np.ndarray,
     y: np.ndarray,
     s: np.ndarray | None,
-    of: ScaledColumns,
+    of: LikelihoodColumns,
     theta: np.ndarray,
     B: np.ndarray,
 ) -> tuple[Any]:

@@ -29,7 +29,7 @@ from scipy.sparse import hstack
 
 from ...data.csr import Block, SparseMatrix
 from ...data.rows import Rows
-from .scaled_rows import ScaledRows, StoredScaledRows, scaled_rows
+from .scaled_rows import ConstraintRows, StoredConstraintRows, scaled_rows
 from .single_column import SeparatingColumn, separating_column
 
 __all__ = ["SeparatingColumn", "Separation", "separating_column", "separating_direction"]
@@ -72,7 +72,7 @@ def separating_direction(
             return Separation("complete", "the solver's coefficients separate", w, b)
         worst = m.worst
     few = scaled.n_present <= min(rows.shape[1], MAX_INTERPOLATED_ROWS)
-    if few and isinstance(scaled, StoredScaledRows):
+    if few and isinstance(scaled, StoredConstraintRows):
         theta = _interpolated(scaled)
         if scaled.margins_of(theta, -np.inf).least > MARGIN_TOL:
             return _separation(scaled, "complete", "the scores interpolate the labels", theta)
@@ -104,7 +104,7 @@ def _against_rest(
     return (y == k).astype(float), s
 
 
-def _solve_programs(scaled: ScaledRows, chosen: np.ndarray) -> Separation:
+def _solve_programs(scaled: ConstraintRows, chosen: np.ndarray) -> Separation:
     g = scaled.sum_of_all()
     complete = True  # which of the two programs is being solved
     for _ in range(MAX_ROUNDS):
@@ -171,7 +171,7 @@ def _sum_is_zero(value: float, A: SparseMatrix, g: np.ndarray, n: int) -> bool:
     return bool(outside <= rounding * n and value < least / 2)
 
 
-def _interpolated(scaled: StoredScaledRows) -> np.ndarray:
+def _interpolated(scaled: StoredConstraintRows) -> np.ndarray:
     """Return θ of least norm with score 1 for a row's class and 0 (two classes: −1) for others."""
     Z, y = scaled.rows_of(scaled.present)
     in_class = (y[:, None] == np.arange(1, scaled.n_classes)).astype(float)
@@ -179,10 +179,10 @@ def _interpolated(scaled: StoredScaledRows) -> np.ndarray:
     return np.linalg.lstsq(Z, target, rcond=None)[0].T.ravel()
 
 
-# --- the direction in the user's units ---------------------------------------------------------------
+# --- the direction in the user's units ------------------------------------------------------------
 
 
-def _separation(scaled: ScaledRows, kind: str, why: str, theta: np.ndarray) -> Separation:
+def _separation(scaled: ConstraintRows, kind: str, why: str, theta: np.ndarray) -> Separation:
     u, c = scaled.about_center(theta)
     c = c - scaled.center @ u
     if kind == "quasi-complete":
@@ -191,7 +191,7 @@ def _separation(scaled: ScaledRows, kind: str, why: str, theta: np.ndarray) -> S
 
 
 def _simplified(
-    scaled: ScaledRows, u: np.ndarray, c: np.ndarray
+    scaled: ConstraintRows, u: np.ndarray, c: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return integer u where these separate too, so that rows lie exactly on the planes."""
     whole = _whole_numbers(u)

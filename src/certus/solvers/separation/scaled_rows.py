@@ -8,6 +8,7 @@ few, which are chosen by their values.
 """
 
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ class Margins(NamedTuple):
     worst: np.ndarray  # the rows of the smallest margins below a limit, as constraints are chosen
 
 
-def scaled_rows(rows: Rows, n_classes: int, fit_intercept: bool) -> "ScaledRows":
+def scaled_rows(rows: Rows, n_classes: int, fit_intercept: bool) -> "ConstraintRows":
     """Return the rows in scaled columns, loaded if they are few."""
     n, p = rows.shape
     if rows.streamed and n * p <= MAX_LOADED_ELEMENTS:
@@ -41,11 +42,11 @@ def scaled_rows(rows: Rows, n_classes: int, fit_intercept: bool) -> "ScaledRows"
         center = low / 2 + high / 2
     scale = np.maximum(high - center, center - low)
     scale = np.where(scale > 0, scale, 1.0)
-    kind = StreamedScaledRows if rows.streamed else StoredScaledRows
+    kind = StreamedConstraintRows if rows.streamed else StoredConstraintRows
     return kind(rows, n_classes, fit_intercept, center, scale)
 
 
-class ScaledRows(ABC):
+class ConstraintRows(ABC):
     """Columns (x − centre)/scale in [−1, 1], and a 1 for the intercept; θ is stacked by class.
 
     Class 0 has θ_0 = 0. Columns are not centred if X is sparse or there is no intercept.
@@ -126,7 +127,7 @@ class ScaledRows(ABC):
         return u, c
 
 
-class StoredScaledRows(ScaledRows):
+class StoredConstraintRows(ConstraintRows):
     """Rows in memory, chosen by their numbers."""
 
     def __init__(self, rows: Rows, *args: Any):
@@ -166,7 +167,7 @@ class StoredScaledRows(ScaledRows):
         return np.setdiff1d(others, chosen)
 
 
-class StreamedScaledRows(ScaledRows):
+class StreamedConstraintRows(ConstraintRows):
     """Rows that are read block by block; those that are chosen are held, as (y, x)."""
 
     def __init__(self, rows: Rows, *args: Any):
@@ -178,7 +179,7 @@ class StreamedScaledRows(ScaledRows):
     def initial_rows(self) -> np.ndarray:
         n = self.rows.shape[0]
         sample = self.rows.take(np.arange(n) if n <= SAMPLE_ROWS else spread(n, SAMPLE_ROWS))
-        stored = StoredScaledRows(
+        stored = StoredConstraintRows(
             sample, self.n_classes, self.fit_intercept, self.center, self.scale
         )
         chosen = stored.initial_rows()
@@ -186,7 +187,7 @@ class StreamedScaledRows(ScaledRows):
 
     def margins(self, u: np.ndarray, c: np.ndarray, center: Any, below: float) -> Margins:
         least, largest, _, worst = self.rows.reduce(
-            _worst_rows, u, c, center, below, self.n_added, combine=_WorstOf(self.n_added)
+            _worst_rows, u, c, center, below, self.n_added, combine=partial(_worst_of, self.n_added)
         )
         return Margins(float(least), float(largest), worst)
 
@@ -249,16 +250,12 @@ def _worst_rows(
     )
 
 
-class _WorstOf(NamedTuple):
-    """Combines the margins of two parts, of which at most so many rows are kept."""
-
-    most: int
-
-    def __call__(self, left: tuple[Any, ...], right: tuple[Any, ...]) -> tuple[Any, ...]:
-        m = np.concatenate([left[2], right[2]])
-        at = np.argsort(m, kind="stable")[: self.most]
-        rows = np.vstack([left[3], right[3]])[at]
-        return min(left[0], right[0]), max(left[1], right[1]), m[at], rows
+def _worst_of(most: int, left: tuple[Any, ...], right: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Combine the margins of two parts, of which at most so many rows are kept."""
+    m = np.concatenate([left[2], right[2]])
+    at = np.argsort(m, kind="stable")[:most]
+    rows = np.vstack([left[3], right[3]])[at]
+    return min(left[0], right[0]), max(left[1], right[1]), m[at], rows
 
 
 def _count_present(_y: object, s: np.ndarray) -> tuple[int]:

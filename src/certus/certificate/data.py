@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -82,6 +82,10 @@ class Data:
     def S(self) -> float:
         """Σ s: without weights, the number of rows."""
         return self.rows.S
+
+    def allocate(self) -> Any:
+        """Room for a number of every row, to be given to ``reduce`` as ``beside``."""
+        return self.rows.allocate()
 
     def all_rows(self) -> np.ndarray:
         """X as one dense array; no copy if it is one of floats."""

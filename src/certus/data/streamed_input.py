@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils import get_tags
 
 from ..exceptions import CannotVerifyError
 from ..text.format import count, listed
@@ -24,6 +25,7 @@ STREAMING = (
 # models of scikit-learn that ``verify`` reads together with a table
 VERIFIED_OF_SKLEARN = (
     "LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV",
+    "GaussianMixture",
 )  # fmt: skip
 
 
@@ -33,6 +35,11 @@ def columns_of_table(model: Any, table: StreamedTable, reset: bool) -> StreamedX
         raise TypeError(
             f"{type(model).__name__} needs all rows in memory, and open_rows reads them block by "
             f"block: give an array (of a sample, say). What reads rows: {STREAMING}"
+        )
+    if table.missing and not get_tags(model).input_tags.allow_nan:
+        raise ValueError(
+            f"{table.description} was opened with missing=True, and {type(model).__name__} needs "
+            "every value: open it without, and a missing value is named by row and column"
         )
     if reset:
         model.n_features_in_ = table.shape[1]

@@ -74,7 +74,7 @@ class StreamedTable(ABC):
         raise TypeError(
             f"{self.description}: {self.shape[0]:,} rows are read block by block, and arrays are "
             "needed here. Estimators of certus and certus.verify take such a table; scikit-learn's "
-            "classes (pipelines, searches, scalers) take arrays, of a sample of the rows for example"
+            "classes (pipelines, searches, scalers) take arrays: of a sample of the rows, say"
         )
 
     # --- the table as sources of Rows ---

@@ -35,7 +35,7 @@ def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
         X = args[0] if args else kwargs.get("X")
         if not is_collection(X):
             return method(self, *args, **kwargs)
-        from ..sources.dask_tables import dask_table
+        from ..sources.dask.table import dask_table
 
         given = dict(zip(("X", "y", "sample_weight"), args, strict=False)) | kwargs
         table = dask_table(given.pop("X"), given.pop("y", None), given.pop("sample_weight", None))
@@ -51,7 +51,7 @@ def _lazily(method: Callable[..., Any]) -> Callable[..., Any]:
         collection = X if is_collection(X) else getattr(X, "collection", None)
         if collection is None:
             return method(self, *args, **kwargs)
-        from ..sources.dask_answers import lazy_answers
+        from ..sources.dask.answers import lazy_answers
 
         names = getattr(X, "names", None) if X is not collection else None
         return lazy_answers(_Answers(self, method.__name__), collection, names)

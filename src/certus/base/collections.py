@@ -62,7 +62,7 @@ def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
         given = dict(zip(("X", "y", "sample_weight"), args, strict=False)) | kwargs
         X = given.pop("X")
         if is_collection(X):
-            from ..sources.dask_tables import dask_table
+            from ..sources.dask.table import dask_table
 
             X = dask_table(X, given.pop("y", None), given.pop("sample_weight", None))
         if _reads_tables(self):
@@ -83,7 +83,7 @@ def _lazily(method: Callable[..., Any]) -> Callable[..., Any]:
         collection = X if is_collection(X) else getattr(X, "collection", None)
         if collection is None:
             return in_blocks(self, *args, **kwargs)
-        from ..sources.dask_answers import lazy_answers
+        from ..sources.dask.answers import lazy_answers
 
         names = getattr(X, "names", None) if X is not collection else None
         return lazy_answers(_Answers(self, method.__name__), collection, names)
@@ -96,7 +96,7 @@ def _in_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         X = args[0] if args else kwargs.get("X")
         if is_collection(X):
-            from ..sources.dask_tables import dask_table
+            from ..sources.dask.table import dask_table
 
             X = dask_table(X, None, None)
         if not isinstance(X, StreamedTable) or _reads_tables(self):

@@ -268,7 +268,7 @@ def verify(
     if by not in ("proof", "page"):
         raise ValueError(f'by={by!r}: use "proof" or "page"')
     if is_collection(X):
-        from ..sources.dask_tables import dask_table
+        from ..sources.dask.table import dask_table
 
         X, y, sample_weight = dask_table(X, y, sample_weight), None, None
     try:

@@ -8,15 +8,19 @@ are right, else 0.
 """
 
 import copy
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ..runtime.user_frame import warn_user
+from ..text.format import count
+from .scoring import ScoredByChoice
 from .streamed import StreamedTable
 from .streamed_input import (
-    columns_of_table,
+    columns_of_queries,
     require_no_arrays_beside,
     require_targets,
     rows_of_labels,
@@ -36,10 +40,50 @@ class SquaredErrors(NamedTuple):
     residual: np.ndarray  # Σ s (y − ŷ)²
 
 
+def score_of_table(
+    model: Any,
+    score: Callable[..., float],
+    table: StreamedTable,
+    y: object = None,
+    sample_weight: object = None,
+    **params: object,
+) -> float:
+    """Return the score of a fitted model whose own method ``score`` reads arrays only.
+
+    Accuracy and R² are sums over blocks. A scorer of the user's is given the labels of all rows as
+    an array, and predicts block by block.
+    """
+    if isinstance(model, ScoredByChoice) and not model._by_default():
+        require_no_arrays_beside(y, sample_weight)
+        labels, weight = labels_of_table(model, table)
+        given = {} if weight is None else {"sample_weight": weight}
+        return float(score(model, table, labels, **given, **params))
+    if is_classifier(model):
+        return accuracy(model, table, y, sample_weight)
+    if is_regressor(model):
+        return r_squared(model, table, y, sample_weight)
+    raise TypeError(
+        f"the score of {type(model).__name__} is computed from rows in memory: give an array, "
+        "of a sample for example (table.gather(numbers of rows).X)"
+    )
+
+
+def labels_of_table(model: object, table: StreamedTable) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the labels and the weights of all rows of a table, as arrays."""
+    rows, classes = rows_of_labels(model, table.X)
+    code = np.empty(rows.shape[0], dtype=np.intp)
+    weight = None if rows.s is None else np.empty(rows.shape[0])
+    for start, stop in rows.edges():
+        code[start:stop] = rows.y[start:stop][:, 0]
+        if weight is not None:
+            weight[start:stop] = rows.s[start:stop]
+    return classes[code], weight
+
+
 def r_squared(model: Any, table: StreamedTable, y: object, sample_weight: object) -> float:
     """Return R² of a fitted regressor on a table, the mean over targets."""
     require_no_arrays_beside(y, sample_weight)
-    rows = rows_of_targets(model, columns_of_table(model, table, reset=False))
+    rows = rows_of_targets(model, columns_of_queries(model, table))
     require_targets(model, rows)
     if rows.shape[0] < 2:
         warn_user(
@@ -53,8 +97,13 @@ def r_squared(model: Any, table: StreamedTable, y: object, sample_weight: object
 def accuracy(model: Any, table: StreamedTable, y: object, sample_weight: object) -> float:
     """Return the share of rows, by weight, whose class a fitted classifier predicts."""
     require_no_arrays_beside(y, sample_weight)
-    X = columns_of_table(model, table, reset=False)
+    X = columns_of_queries(model, table)
     rows, classes = rows_of_labels(model, X)
+    if isinstance(model.classes_, list):
+        raise ValueError(
+            f"{type(model).__name__} predicts {count(len(model.classes_), 'output')}, and a table "
+            "has one target of labels: compare predict(table) with the labels of each output"
+        )
     right, S = rows.reduce(_hits, predictor(model), classes)
     return float(right / S)
 

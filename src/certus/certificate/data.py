@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ..data.rows import Rows, add, as_floats
+from ..data.rows import Rows, RowState, add, as_floats
 from ..runtime.pool import interruptible, long_enough_to_listen
 from .matrix import Matrix
 
@@ -83,9 +83,10 @@ class Data:
         """Σ s: without weights, the number of rows."""
         return self.rows.S
 
-    def allocate(self) -> Any:
+    def allocate(self) -> RowState:
         """Room for a number of every row, to be given to ``reduce`` as ``beside``."""
-        return self.rows.allocate()
+        room: RowState = self.rows.allocate()
+        return room
 
     def all_rows(self) -> np.ndarray:
         """X as one dense array; no copy if it is one of floats."""

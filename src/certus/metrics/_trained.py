@@ -155,7 +155,7 @@ def shift_shares(
 
 
 def _population_weights(
-    model: FittedClassifier, pi: np.ndarray, X: object, y: object, sample_weight: object
+    model: FittedClassifier, pi: np.ndarray, X: Any, y: object, sample_weight: object
 ) -> np.ndarray | None:
     """Return weights of rows with which labelled classes have the shares π; None: all equal."""
     classes = np.asarray(model.classes_)

@@ -12,8 +12,8 @@ import numpy as np
 from ..data.streamed import RowBlock
 from ..exceptions import SourceChangedError
 from .changes import SampledHashes
-from .encoding import Encoder
-from .parts import Part, Stamp, require_stamp, stamp_of
+from .encoding import BatchEncoder
+from .parts import SourcePart, Stamp, require_stamp, stamp_of
 from .read_ahead import ahead
 
 BATCH_BYTES = 1 << 23  # of rows decoded at a time; 1 MB took three times as long for Parquet
@@ -31,7 +31,7 @@ class PlacedBlock(NamedTuple):
 class ArrowRows:
     """Stored rows of Arrow parts."""
 
-    def __init__(self, parts: Sequence[Part], encoder: Encoder):
+    def __init__(self, parts: Sequence[SourcePart], encoder: BatchEncoder):
         self.parts, self.encoder = list(parts), encoder
         columns = encoder.columns.read
         self.row_bytes = stored_bytes(encoder)
@@ -105,7 +105,7 @@ class ArrowRows:
         if end < n:
             raise self._changed(part, f"gives {end:,} rows, and gave {n:,}")
 
-    def _changed(self, part: Part, what: str) -> SourceChangedError:
+    def _changed(self, part: SourcePart, what: str) -> SourceChangedError:
         remedy = "open it again, and fit again"
         if part.path is None:
             remedy = (
@@ -120,7 +120,7 @@ class ArrowRows:
         """Release the source."""
 
 
-def stored_bytes(encoder: Encoder) -> int:
+def stored_bytes(encoder: BatchEncoder) -> int:
     """Return the size of a stored row."""
     columns = encoder.columns
     beside = len(columns.targets) + (columns.weights is not None)

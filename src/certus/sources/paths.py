@@ -16,7 +16,7 @@ from ..tables.suggestions import did_you_mean
 from ..text.format import listed
 from .arrow_files import ArrowPart, ParquetPart
 from .csv_files import csv_parts
-from .parts import Part
+from .parts import SourcePart
 
 
 def is_paths(source: object) -> bool:
@@ -121,7 +121,7 @@ def names_of(files: Sequence[Path]) -> list[str]:
     return [os.path.relpath(path, common) for path in files]
 
 
-def parts_of(files: Sequence[Path], kind: str) -> list[Part]:
+def parts_of(files: Sequence[Path], kind: str) -> list[SourcePart]:
     """Return a part for each file of one kind (not .npy)."""
     paths, names = [str(path) for path in files], names_of(files)
     if kind == "CSV":

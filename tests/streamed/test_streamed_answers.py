@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.base import is_classifier
 
 from certus.cluster import AgglomerativeClustering, BisectingKMeans
-from certus.data import streamed_answers
+from certus.data import streamed_answers, streamed_scores
 from certus.exceptions import DegenerateWarning
 from certus.feature_selection import NCFSClassifier, NCFSClassifierCV, NCFSRegressor
 from certus.linear_model import (
@@ -59,6 +59,7 @@ rounds = pytest.mark.filterwarnings("ignore::certus.exceptions.NotCertifiedWarni
 @pytest.fixture(autouse=True)
 def short_blocks(monkeypatch):
     monkeypatch.setattr(streamed_answers, "ANSWER_BLOCK_BYTES", BLOCK * 8 * 3)
+    monkeypatch.setattr(streamed_scores, "TARGET_BYTES", BLOCK * 8 * 3)
 
 
 @pytest.fixture(scope="module")
@@ -137,13 +138,13 @@ def test_scores_of_a_table_are_those_of_the_array(model, weights, data, small_bl
 
 
 @rounds
-def test_a_scorer_of_the_user_is_given_labels_and_block_wise_answers(data, small_blocks):
+def test_a_scorer_of_the_user_is_given_labels_and_block_wise_answers(data):
     X, _, k = data
     model = NCFSClassifierCV(alphas=2, cv=2, scoring="roc_auc", max_iter=5)
     model = fitted(model, data)
-    table = GuardedTable(X, k, most=N // 2, classes=LABELS)
+    table = GuardedTable(X, k, most=BLOCK, classes=LABELS)
     assert model.score(table) == pytest.approx(model.score(X, LABELS[k]), rel=1e-12)
-    assert BLOCK <= table.largest <= N // 2
+    assert table.largest == BLOCK
 
 
 def test_further_arguments_of_a_search_are_passed_on(data):

@@ -51,6 +51,14 @@ def answers_of_table(
     return type(answer)(values) if several else values[0]
 
 
+def answers_to(model: Any, name: str, X: Any) -> Any:
+    """Return ``model.name(X)``, block by block if X is a table that the method does not read."""
+    method = getattr(model, name)
+    if isinstance(X, StreamedTable) and not hasattr(method, "_accepts_tables"):
+        return answers_of_table(model, name, X)
+    return method(X)
+
+
 def answer_edges(table: StreamedTable) -> Iterator[tuple[int, int]]:
     """Yield (start, stop) of the blocks of rows that are answered at once."""
     n, p = table.shape

@@ -137,7 +137,7 @@ def rows_of_labels(
     return rows.recoded(_numbered, numbers), table.distinct_targets
 
 
-def _rows_of_known_classes(model: Any, X: StreamedX) -> Rows:
+def rows_of_known_classes(model: Any, X: StreamedX) -> Rows:
     """Rows with the index of each row's class among those of a fitted model."""
     rows, classes = rows_of_classes(model, X)
     known = np.asarray(model.classes_)
@@ -183,7 +183,7 @@ def rows_of_table(
         if not predicts:
             return Rows(X, None, table.s)
         if is_classifier(model):
-            return _rows_of_known_classes(model, X)
+            return rows_of_known_classes(model, X)
         rows = rows_of_targets(model, X)
         require_targets(model, rows)
         return rows

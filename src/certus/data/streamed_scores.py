@@ -23,12 +23,15 @@ from .streamed_input import (
     columns_of_queries,
     require_no_arrays_beside,
     require_targets,
+    rows_of_known_classes,
     rows_of_labels,
     rows_of_targets,
 )
 
+TARGET_BYTES = 1 << 23  # of a table, read at a time for its targets
 # of a fitted model, not needed to predict arrays
 LEFT_OUT_ATTRIBUTES = ("feature_names_in_", "certificate_", "_monitor", "_sklearn_output_config")
+INNER_MODELS = ("estimator", "estimator_")  # of a model that passes X on
 
 
 class SquaredErrors(NamedTuple):
@@ -55,7 +58,7 @@ def score_of_table(
     """
     if isinstance(model, ScoredByChoice) and not model._by_default():
         require_no_arrays_beside(y, sample_weight)
-        labels, weight = labels_of_table(model, table)
+        labels, weight = labels_of_table(table)
         given = {} if weight is None else {"sample_weight": weight}
         return float(score(model, table, labels, **given, **params))
     if is_classifier(model):
@@ -68,16 +71,57 @@ def score_of_table(
     )
 
 
-def labels_of_table(model: object, table: StreamedTable) -> tuple[np.ndarray, np.ndarray | None]:
+def labels_of_table(table: StreamedTable) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the labels and the weights of all rows of a table, as arrays."""
-    rows, classes = rows_of_labels(model, table.X)
-    code = np.empty(rows.shape[0], dtype=np.intp)
-    weight = None if rows.s is None else np.empty(rows.shape[0])
-    for start, stop in rows.edges():
-        code[start:stop] = rows.y[start:stop][:, 0]
-        if weight is not None:
-            weight[start:stop] = rows.s[start:stop]
-    return classes[code], weight
+    code, classes, s = codes_of_table(table)
+    return classes[code], s
+
+
+def codes_of_table(
+    table: StreamedTable,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return the index of each row's class, the classes, and the weights, as arrays.
+
+    They are the answers that a measure compares: 8 bytes a row, 16 with weights.
+    """
+    classes = table.classes if table.classes is not None else table.distinct_targets
+    if table.n_targets != 1 or classes is None:
+        raise ValueError(
+            f"{table.description} has no column of labels as its target: open_rows(…, "
+            "target='…') names one, and classes=True says that its numbers are labels"
+        )
+    y, s = targets_of_table(table)
+    assert y is not None
+    if table.classes is None:
+        y = np.searchsorted(classes, y)
+    return y.astype(np.intp, copy=False), classes, s
+
+
+def targets_of_table(table: StreamedTable) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return a table's only target and its weights as arrays (n,); None for what it has not."""
+    n = table.shape[0]
+    y = np.empty(n) if table.n_targets == 1 else None
+    s = np.empty(n) if table.has_weights else None
+    step = max(256, TARGET_BYTES // (8 * max(1, table.shape[1])))
+    for start in range(0, n, step):
+        rows = slice(start, min(n, start + step))
+        target, weight = table.read_targets(rows.start, rows.stop)
+        if y is not None and target is not None:
+            y[rows] = target[:, 0]
+        if s is not None:
+            s[rows] = weight
+    return y, s
+
+
+def class_totals(model: Any, table: StreamedTable) -> np.ndarray:
+    """Return the weight of each of a fitted classifier's classes in a table, (K,)."""
+    rows = rows_of_known_classes(model, table.X)
+    (totals,) = rows.reduce_targets(_totals, len(model.classes_))
+    return np.asarray(totals)
+
+
+def _totals(y: np.ndarray, s: np.ndarray | None, K: int) -> tuple[np.ndarray]:
+    return (np.bincount(y[:, 0].astype(np.intp), s, K).astype(float),)
 
 
 def r_squared(model: Any, table: StreamedTable, y: object, sample_weight: object) -> float:
@@ -113,6 +157,9 @@ def predictor(model: Any) -> Any:
     plain = copy.copy(model)
     for name in LEFT_OUT_ATTRIBUTES:
         vars(plain).pop(name, None)
+    for name in INNER_MODELS:
+        if hasattr(vars(plain).get(name), "predict"):
+            setattr(plain, name, predictor(vars(plain)[name]))
     return plain
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...data.rows import Rows
 from ...exceptions import InferenceError
-from .likelihood import Likelihood, LikelihoodPoint, LikelihoodColumns, SpectralInverse
+from .likelihood import Likelihood, LikelihoodColumns, LikelihoodPoint, SpectralInverse
 
 MAX_ITERATIONS = 200
 MAX_CONDITION = 1e10  # of the information: beyond, ten of sixteen digits are lost

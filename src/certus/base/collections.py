@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..sources.collections import is_collection
+from ..sources.collections import is_collection, rows_for
 
 READ_AS_TABLES = ("fit", "score")
 LAZY = (
@@ -35,11 +35,10 @@ def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
         X = args[0] if args else kwargs.get("X")
         if not is_collection(X):
             return method(self, *args, **kwargs)
-        from ..sources.dask.table import dask_table
-
         given = dict(zip(("X", "y", "sample_weight"), args, strict=False)) | kwargs
-        table = dask_table(given.pop("X"), given.pop("y", None), given.pop("sample_weight", None))
-        return method(self, table, **given)
+        y, s = given.pop("y", None), given.pop("sample_weight", None)
+        with rows_for(self, given.pop("X"), y, s) as table:
+            return method(self, table, **given)
 
     return call
 
@@ -48,13 +47,14 @@ def _lazily(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         X = args[0] if args else kwargs.get("X")
-        collection = X if is_collection(X) else getattr(X, "collection", None)
-        if collection is None:
+        source = getattr(X, "answers_to", None)
+        if source is None and not is_collection(X):
             return method(self, *args, **kwargs)
         from ..sources.dask.answers import lazy_answers
+        from ..sources.dask.table import AnswerSource
 
-        names = getattr(X, "names", None) if X is not collection else None
-        return lazy_answers(_Answers(self, method.__name__), collection, names)
+        source = AnswerSource(X, None) if source is None else source
+        return lazy_answers(_Answers(self, method.__name__), source)
 
     return call
 

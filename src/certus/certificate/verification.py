@@ -263,9 +263,9 @@ def verify(
     if by not in ("proof", "page"):
         raise ValueError(f'by={by!r}: use "proof" or "page"')
     if is_collection(X):
-        from ..sources.dask.table import dask_table
+        from ..sources.opening import open_rows
 
-        X, y, sample_weight = dask_table(X, y, sample_weight), None, None
+        X, y, sample_weight = open_rows(X, target=y, weights=sample_weight), None, None
     try:
         inner = audit.unwrap(model, X, y)
         if not audit.known(inner.model):

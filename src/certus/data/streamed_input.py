@@ -29,11 +29,7 @@ VERIFIED_OF_SKLEARN = (
 
 def columns_of_table(model: Any, table: StreamedTable, reset: bool) -> StreamedX:
     """Return X of a table; its columns are noted in the model, or compared with those noted."""
-    if not (getattr(model, "_reads_rows", False) or _of_sklearn(model)):
-        raise TypeError(
-            f"{type(model).__name__} needs all rows in memory, and open_rows reads them block by "
-            f"block: give an array (of a sample, say). What reads rows: {STREAMING}"
-        )
+    require_reads_rows(model)
     if reset:
         model.n_features_in_ = table.shape[1]
         vars(model).pop("feature_names_in_", None)
@@ -51,6 +47,15 @@ def columns_of_table(model: Any, table: StreamedTable, reset: bool) -> StreamedX
             f"{model.n_features_in_} features as input"
         )
     return table.X
+
+
+def require_reads_rows(model: object) -> None:
+    """Refuse an estimator that needs all rows in memory."""
+    if not (getattr(model, "_reads_rows", False) or _of_sklearn(model)):
+        raise TypeError(
+            f"{type(model).__name__} needs all rows in memory, and open_rows reads them block by "
+            f"block: give an array (of a sample, say). What reads rows: {STREAMING}"
+        )
 
 
 def _of_sklearn(model: object) -> bool:

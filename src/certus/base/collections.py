@@ -1,60 +1,109 @@
-"""Dask collections as arguments of an estimator's methods.
+"""Tables of ``open_rows`` and Dask collections as arguments of an estimator's methods.
 
-fit, score              the collection becomes a table whose parts stay on the workers
-predict, transform, …   a lazy Dask array: the method is called for each chunk when it is computed
+                        a table                             a Dask collection
+fit                     block by block, or refused          a table whose parts stay on the workers
+score                   block by block                      the same
+predict, transform, …   block by block, an array            a lazy Dask array
+kneighbors, …           block by block, arrays              a table, its rows are fetched
 """
 
+import inspect
 from collections.abc import Callable
+from copy import copy
 from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from ..sources.collections import is_collection, rows_for
+from ..data.streamed import StreamedTable
+from ..data.streamed_answers import answers_of_table
+from ..data.streamed_input import refuse_table
+from ..data.streamed_scores import score_of_table
+from ..sources.collections import is_collection, open_collection
 
-READ_AS_TABLES = ("fit", "score")
+READ_AS_TABLES = ("fit", "score", "bic", "aic")
 LAZY = (
     "predict", "predict_proba", "predict_log_proba", "decision_function", "transform",
     "score_samples",
 )  # fmt: skip
+SEARCHES = ("kneighbors", "kneighbors_graph", "radius_neighbors", "radius_neighbors_graph")
 
 
 def accept_collections(cls: type) -> None:
-    """Let the methods that a class defines itself take Dask collections."""
-    for name in READ_AS_TABLES:
-        if name in vars(cls):
-            setattr(cls, name, _as_table(vars(cls)[name]))
-    for name in LAZY:
-        if name in vars(cls) and callable(vars(cls)[name]):
-            setattr(cls, name, _lazily(vars(cls)[name]))
+    """Let the methods of a class take tables and Dask collections, inherited ones as well."""
+    for names, accept in ((READ_AS_TABLES, _as_table), (LAZY, _lazily), (SEARCHES, _in_blocks)):
+        for name in names:
+            method = inspect.getattr_static(cls, name, None)
+            if hasattr(method, "fn"):  # scikit-learn's ``available_if``
+                if not hasattr(method.fn, "_accepts_tables"):
+                    method = copy(method)
+                    method.fn = _marked(accept(method.fn))
+                    setattr(cls, name, method)
+            elif inspect.isfunction(method) and not hasattr(method, "_accepts_tables"):
+                setattr(cls, name, _marked(accept(method)))
+
+
+def _marked(method: Any) -> Any:
+    method._accepts_tables = True
+    return method
+
+
+def _reads_tables(model: object) -> bool:
+    """Whether a model's own methods read tables."""
+    return bool(getattr(model, "_reads_rows", False))
 
 
 def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         X = args[0] if args else kwargs.get("X")
-        if not is_collection(X):
+        if not (is_collection(X) or isinstance(X, StreamedTable)):
             return method(self, *args, **kwargs)
         given = dict(zip(("X", "y", "sample_weight"), args, strict=False)) | kwargs
-        y, s = given.pop("y", None), given.pop("sample_weight", None)
-        with rows_for(self, given.pop("X"), y, s) as table:
-            return method(self, table, **given)
+        if method.__name__ == "fit" and not _reads_tables(self):
+            refuse_table(self)
+        X, own = given.pop("X"), None
+        if is_collection(X):
+            X = own = open_collection(X, given.pop("y", None), given.pop("sample_weight", None))
+        try:
+            if _reads_tables(self):
+                return method(self, X, **given)
+            return score_of_table(self, method, X, **given)
+        finally:
+            if own is not None:
+                own.close()
 
     return call
 
 
 def _lazily(method: Callable[..., Any]) -> Callable[..., Any]:
+    in_blocks = _in_blocks(method)
+
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         X = args[0] if args else kwargs.get("X")
         source = getattr(X, "answers_to", None)
         if source is None and not is_collection(X):
-            return method(self, *args, **kwargs)
+            return in_blocks(self, *args, **kwargs)
         from ..sources.dask.answers import lazy_answers
         from ..sources.dask.table import AnswerSource
 
         source = AnswerSource(X, None) if source is None else source
         return lazy_answers(_Answers(self, method.__name__), source)
+
+    return call
+
+
+def _in_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        X = args[0] if args else kwargs.get("X")
+        if is_collection(X):
+            X = open_collection(X)
+        if not isinstance(X, StreamedTable) or _reads_tables(self):
+            return method(self, *args, **kwargs)
+        others = {name: value for name, value in kwargs.items() if name != "X"}
+        return answers_of_table(self, method.__name__, X, *args[1:], **others)
 
     return call
 

@@ -19,7 +19,7 @@ from ..data.rows import Rows
 from ..data.validation import data_for_verify
 from ..exceptions import CannotVerifyError
 from ..runtime.pool import OutOfTime, in_time, proof_seconds
-from ..sources.collections import is_collection
+from ..sources.collections import is_collection, open_collection
 from .certificate import TOL, Certificate
 from .compared_answers import compared_with_answers
 from .explain.classes import notes_on_classes
@@ -134,6 +134,11 @@ def _certify_by_page(
     bound: bool = False,
 ) -> Certificate:
     """Certificate by the model's page, which works on whole arrays."""
+    if rows.streamed:
+        raise CannotVerifyError(
+            "a page works on whole arrays, and these rows are read block by block: leave "
+            'by="page" out, or give arrays'
+        )
     started = time.perf_counter()
     parameters = cast(Parameters, {**copy.deepcopy(reading.parameters), "bound": bound})
     if reading.extra_claims.get("by_tree"):  # labels are those of the splits
@@ -263,9 +268,7 @@ def verify(
     if by not in ("proof", "page"):
         raise ValueError(f'by={by!r}: use "proof" or "page"')
     if is_collection(X):
-        from ..sources.opening import open_rows
-
-        X, y, sample_weight = open_rows(X, target=y, weights=sample_weight), None, None
+        X, y, sample_weight = open_collection(X, y, sample_weight), None, None
     try:
         inner = audit.unwrap(model, X, y)
         if not audit.known(inner.model):

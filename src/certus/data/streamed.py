@@ -10,6 +10,7 @@ solvers keep for every row (labels, bounds, slopes) is kept by the table too, ou
 
 import os
 import tempfile
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -67,6 +68,16 @@ class StreamedTable(ABC):
         """Return y and s of rows start:stop; cheaper than ``read`` where columns are apart."""
         _, y, s = self.read(start, stop)
         return y, s
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise TypeError(
+            f"{self.description}: {self.shape[0]:,} rows are read block by block, and arrays are "
+            "needed here. Estimators of certus and certus.verify take such a table; scikit-learn's "
+            "classes (pipelines, searches, scalers) take arrays: of a sample of the rows, say"
+        )
 
     # --- the table as sources of Rows ---
 
@@ -244,6 +255,7 @@ class SpilledState:
         self.shape, self.dtype, self.order = shape, np.dtype(dtype), order
         self._width = self.dtype.itemsize * int(np.prod(shape[1:], dtype=np.int64))
         self._file = tempfile.TemporaryFile(prefix="certus-state-", buffering=0)  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
         self._file.truncate(self._width * shape[0])
 
     def __len__(self) -> int:

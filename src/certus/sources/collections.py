@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from ..data.streamed_input import require_reads_rows
-
 
 def is_collection(X: object) -> bool:
     """Return whether X is a Dask collection."""
@@ -15,9 +13,8 @@ def is_dask(X: object) -> bool:
     return is_collection(X) or (isinstance(X, (list, tuple)) and any(map(is_collection, X)))
 
 
-def rows_for(model: object, X: Any, y: Any, s: Any) -> Any:
-    """Return a collection as a table, if the model's methods read rows."""
+def open_collection(X: Any, y: Any = None, s: Any = None) -> Any:
+    """Return a collection as a table of ``open_rows``."""
     from .opening import open_rows
 
-    require_reads_rows(model)
     return open_rows(X, target=y, weights=s)

@@ -10,7 +10,6 @@ from sklearn.model_selection import GridSearchCV
 
 import certus
 from certus.data.rows import Rows
-from certus.engines.workers import families_of
 from certus.linear_model import Ridge
 from certus.sources.dask.table import DaskTable
 from tests.engines.dask_data import MARKS, NAMES, N, P, collections, da, data, many_parts
@@ -202,15 +201,6 @@ def _becomes_empty(keys):
             return True
         time.sleep(0.02)
     return False
-
-
-def test_kernels_of_a_family_are_loaded_before_its_first_pass():
-    def of(module):
-        return families_of(type("statistic", (), {"__module__": module}))
-
-    assert of("certus.solvers.kmeans.lloyd") == ("kmeans",)
-    assert of("certus.solvers.glm.passes") == ("glm", "gram")
-    assert of("certus.proofs.kmeans.kmeans") == ()
 
 
 # --- with scikit-learn ----------------------------------------------------------------------------

@@ -15,9 +15,8 @@ import numpy as np
 
 from ..runtime.config import config_context
 from ..runtime.pool import blas_limiter
-from .calls import Fill, Pass
 from .protocol import Call, CallResult, Handle, Piece
-from .workers import require_versions, versions_here, warm_workers
+from .workers import require_versions, versions_here
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -56,7 +55,6 @@ class DaskEngine:
         """Make the calls and wait for their values; the states stay on the workers."""
         if not self.parts:
             raise ValueError("the table was closed: open it again")
-        warm_workers(self.client, statistic_of(args))
         shared: Any = Opaque((function, args, versions_here()))
         if size_of(args) > EMBEDDED_BYTES:
             shared = self._start(_same, shared)
@@ -118,13 +116,6 @@ def start(
     return client.submit(
         function, *args, key=key, pure=False, workers=workers, allow_other_workers=bool(workers)
     )
-
-
-def statistic_of(args: tuple[Any, ...]) -> Any:
-    """Return what a pass computes from a block; None of other calls."""
-    of = args[0] if args and isinstance(args[0], Pass) else None
-    statistic = None if of is None else of.statistic
-    return statistic.function if isinstance(statistic, Fill) else statistic
 
 
 def size_of(value: Any) -> int:

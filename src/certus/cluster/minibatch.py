@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..certificate import certify
-from ..data.rows import Rows
+from ..data.rows import Rows, RowState
 from ..data.types import Seed
 from ..data.validation import boolean, data_for_search, not_negative, positive_whole, weights
 from ..runtime.pool import blas_limiter
@@ -114,6 +114,8 @@ class MiniBatchKMeans(NearestCenter):
     True
     """
 
+    _reads_rows = True
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -149,7 +151,8 @@ class MiniBatchKMeans(NearestCenter):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
+            A table of ``certus.open_rows`` is read block by block and brings the weights.
         y : ignored
         sample_weight : float or array-like of shape (n_samples,), default=None
             A row is drawn in proportion to its weight.
@@ -302,8 +305,8 @@ class MiniBatchKMeans(NearestCenter):
         self._forget(*FIT_ONLY_ATTRIBUTES)  # fit and partial_fit set different ones
         self.__dict__.update(attributes)
 
-    def _label_attributes(self, labels: np.ndarray) -> dict[str, Any]:
-        return {"labels_": labels} if self.compute_labels else {}
+    def _label_attributes(self, labels: RowState) -> dict[str, Any]:
+        return {"labels_": np.asarray(labels)} if self.compute_labels else {}
 
 
 def _state_attributes(state: MiniBatchState, dtype: np.dtype) -> dict[str, Any]:

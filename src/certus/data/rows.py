@@ -182,7 +182,10 @@ class Rows:
 
     def _read(self, start: int, stop: int) -> tuple[Any, Any, Any]:
         """(X_b, y_b, s_b) of streamed rows, in one reading of the table."""
-        X, y, s = self.X.table.read(start, stop)
+        return self._recoded(*self.X.table.read(start, stop), slice(start, stop))
+
+    def _recoded(self, X: Any, y: Any, s: Any, rows: Any) -> tuple[Any, Any, Any]:
+        """(X_b, y_b, s_b) of these rows, from what the table gave for them."""
         given: dict[int, Any] = {}  # targets and weights that have the same recodes are made once
         values: list[Any] = []
         for source in (self.y, self.s):
@@ -191,7 +194,7 @@ class Rows:
                 given[key] = given.get(key) or recode(y, s, source.recodes)
                 values.append(given[key][source.which])
             else:
-                values.append(None if source is None else source[start:stop])
+                values.append(None if source is None else source[rows])
         return as_floats(X), values[0], values[1]
 
     def block_rows(self, least: int = 256) -> int:
@@ -306,6 +309,9 @@ class Rows:
 
     def take(self, i: np.ndarray) -> "Rows":
         """Return a copy of rows by their numbers; many lazy rows stay lazy."""
+        if self.streamed:  # in one reading of the table
+            X, y, s = self._recoded(*self.X.table.gather(i), i)
+            return Rows(X, y, s, threads=self.threads)
         return self._subset(i, self._gather(i))
 
     def _subset(self, i: np.ndarray, X: Source) -> "Rows":

@@ -52,14 +52,19 @@ class KeptState:
                 ranges.append((low - a, high - a))
         return tuple(handles), (stop - start, tuple(ranges))
 
-    def __getitem__(self, rows: slice) -> np.ndarray:
+    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
+        if not isinstance(rows, slice):
+            return row_by_row(self, rows)
         start, stop, _ = rows.indices(self.shape[0])
         self._begin()
         states, own = self._values(start, stop)
         calls = [Call((), states, own)]
         return self.engine.run(value_of_joined, (self.shape[1:], self.dtype, "C"), calls)[0].value
 
-    def __setitem__(self, rows: slice, values: Any) -> None:
+    def __setitem__(self, rows: slice | np.ndarray, values: Any) -> None:
+        if not isinstance(rows, slice):
+            set_row_by_row(self, rows, values)
+            return
         start, stop, _ = rows.indices(self.shape[0])
         self._begin()
         values = np.asarray(values, self.dtype)  # one value stays one on its way
@@ -73,6 +78,12 @@ class KeptState:
                     part = np.ascontiguousarray(values[low - start : high - start])
                 call = Call((), (self.handles[i],), (low - a, high - a, part))
                 self.handles[i] = self.engine.run(replaced, (), [call], 1)[0].states[0]
+
+    def copy(self) -> "KeptState":
+        """Return a copy; both share their values until one of them changes."""
+        other = KeptState(self.engine, self.shape, self.dtype, self.order)
+        other.cuts, other.handles = self.cuts, list(self.handles)
+        return other
 
     def _begin(self) -> None:
         """Make zeros beside each part, if there are no values yet."""
@@ -90,3 +101,31 @@ class KeptState:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         whole = self[0 : self.shape[0]]
         return whole if dtype is None else whole.astype(dtype)
+
+
+def row_by_row(state: Any, rows: np.ndarray) -> np.ndarray:
+    """Return the values of a few rows by their numbers, each read once."""
+    wanted, place = np.unique(np.asarray(rows, dtype=np.intp), return_inverse=True)
+    out = np.empty((len(wanted), *state.shape[1:]), state.dtype)
+    for start, stop in _runs(wanted):
+        out[start:stop] = state[int(wanted[start]) : int(wanted[stop - 1]) + 1]
+    return out[place.ravel()]
+
+
+def set_row_by_row(state: Any, rows: np.ndarray, values: Any) -> None:
+    """Set the values of a few rows by their numbers; of repeated ones the last counts."""
+    rows = np.asarray(rows, dtype=np.intp)
+    values = np.broadcast_to(np.asarray(values, state.dtype), (len(rows), *state.shape[1:]))
+    # of several values for a row, the last
+    last = len(rows) - 1 - np.unique(rows[::-1], return_index=True)[1]
+    wanted, values = rows[last], values[last]
+    for start, stop in _runs(wanted):
+        state[int(wanted[start]) : int(wanted[stop - 1]) + 1] = values[start:stop]
+
+
+def _runs(rows: np.ndarray) -> list[tuple[int, int]]:
+    """Return the ranges of ascending numbers that follow each other."""
+    if not len(rows):
+        return []
+    ends = [*(np.flatnonzero(np.diff(rows) != 1) + 1).tolist(), len(rows)]
+    return list(pairwise([0, *ends]))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class Data:
         statistic: Callable[..., T],
         *args: object,
         combine: Callable[[T, T], T] | None = None,
-        beside: Sequence[np.ndarray] = (),
+        beside: Sequence[Any] = (),
         square: bool = False,
         times: int = 1,
         least: int = 0,
@@ -74,6 +74,27 @@ class Data:
             square=square, times=times, most_threads=most_threads,
         )  # fmt: skip
         return total
+
+    def reduce_beside(
+        self,
+        statistic: Callable[..., T],
+        values: Any,
+        others: Any,
+        *args: object,
+        combine: Callable[[T, T], T] | None = None,
+    ) -> T:
+        """Reduce ``statistic(values_b, others_b, *args)`` over blocks; X is not read.
+
+        ``values``, ``others``: what ``allocate`` gave or arrays; others also the weights, or None.
+        """
+        total: T = self.rows.with_targets(values, others).reduce_targets(
+            statistic, *args, combine=combine or add
+        )
+        return total
+
+    def allocate(self, columns: tuple[int, ...] = (), dtype: Any = float) -> Any:
+        """Room for values of every row, to be given as ``beside``: see ``Rows.allocate``."""
+        return self.rows.allocate(columns, dtype)
 
     def sample(self, count: int) -> "Data":
         return Data(self.rows.sample(count))

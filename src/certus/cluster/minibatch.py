@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from ..certificate import certify
 from ..data.rows import Rows, RowState
+from ..data.streamed import StreamedTable
 from ..data.types import Seed
 from ..data.validation import boolean, data_for_search, not_negative, positive_whole, weights
 from ..runtime.pool import blas_limiter
@@ -214,6 +215,11 @@ class MiniBatchKMeans(NearestCenter):
         -------
         self
         """
+        if isinstance(X, StreamedTable):
+            raise TypeError(
+                "partial_fit takes one batch as an array, and this is a whole table: use fit, or "
+                "partial_fit(batch.X, sample_weight=batch.s) for each batch of table.batches()"
+            )
         self._check_parameters()
         has_centers = "cluster_centers_" in vars(self)
         rows = (

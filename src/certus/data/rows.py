@@ -182,10 +182,11 @@ class Rows:
 
     def _read(self, start: int, stop: int) -> tuple[Any, Any, Any]:
         """(X_b, y_b, s_b) of streamed rows, in one reading of the table."""
-        return self._recoded(*self.X.table.read(start, stop), slice(start, stop))
+        return self._of_table(self.X.table.read(start, stop), slice(start, stop))
 
-    def _recoded(self, X: Any, y: Any, s: Any, rows: Any) -> tuple[Any, Any, Any]:
+    def _of_table(self, block: Any, rows: Any) -> tuple[Any, Any, Any]:
         """(X_b, y_b, s_b) of these rows, from what the table gave for them."""
+        X, y, s = block
         given: dict[int, Any] = {}  # targets and weights that have the same recodes are made once
         values: list[Any] = []
         for source in (self.y, self.s):
@@ -310,7 +311,7 @@ class Rows:
     def take(self, i: np.ndarray) -> "Rows":
         """Return a copy of rows by their numbers; many lazy rows stay lazy."""
         if self.streamed:  # in one reading of the table
-            X, y, s = self._recoded(*self.X.table.gather(i), i)
+            X, y, s = self._of_table(self.X.table.gather(i), i)
             return Rows(X, y, s, threads=self.threads)
         return self._subset(i, self._gather(i))
 

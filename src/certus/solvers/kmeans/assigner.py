@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...data.rows import Rows, RowState
+from ...data.rows import Rows
 from .bounds import Bounds
 from .changes import AssignmentChange, OwnDistances
 from .differences import DifferenceAssigner, exceeds_float32_range
@@ -15,7 +15,7 @@ class Assigner(Protocol):
     """Labels of all rows, kept up to date while the centres move."""
 
     tracks_sums: bool  # whether move_to reports the change of the clusters' sums
-    labels: RowState  # the nearest centre of each row
+    labels: Any  # the nearest centre of each row: a ``RowState``
     C: np.ndarray | None  # centres; None before the first move
     c: np.ndarray  # the origin that sums are taken about
 
@@ -52,4 +52,3 @@ def nearest_centers(rows: Rows, centers: np.ndarray) -> tuple[Any, Any]:
     engine = assigner(rows, len(C), once=True)
     engine.move_to(C)
     return engine.labels, engine.distances_to_own_center().d2
-

@@ -215,8 +215,9 @@ class ThreadScratch:
         """Return the arrays of this thread for centres of a shape; it is the same in all calls."""
         from ...kernels.kmeans._scratch import Scratch
 
+        lines, columns = shape
         if not hasattr(self._local, "scratch"):
-            self._local.scratch = Scratch(self.rows, *shape, self.groups, self.method)
+            self._local.scratch = Scratch(self.rows, lines, columns, self.groups, self.method)
         return self._local.scratch
 
     def __reduce__(self) -> tuple[Any, ...]:

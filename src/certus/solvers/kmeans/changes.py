@@ -48,7 +48,8 @@ def _own_distances(
 
     *kept, C, scale = given
     d2 = kept[0] if kept else np.empty(len(labels))
-    X, s, residual_sums = np.ascontiguousarray(X), np.empty(0) if s is None else s, np.zeros(C.shape)
+    X, s = np.ascontiguousarray(X), np.empty(0) if s is None else s
+    residual_sums = np.zeros(C.shape)
     total = means.own_distances(X, s, C, scale, labels, d2, residual_sums)
     if kept:
         d2 /= scale**2

@@ -1,5 +1,7 @@
 """Whether rows of positive weight differ, decided by comparison: rounded sums are not exactly 0."""
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -32,7 +34,7 @@ def _either(a: tuple[bool], b: tuple[bool]) -> tuple[bool]:
     return (a[0] or b[0],)
 
 
-def _differ(X: Block, _: object, s: np.ndarray | None, x: np.ndarray) -> tuple[bool]:
+def _differ(X: Block, _: object, s: np.ndarray | None, x: Any) -> tuple[bool]:
     X = X if s is None else X[s > 0]
     return (bool((x != X).any()) if isinstance(X, np.ndarray) else _sparse_differ(X, x),)
 

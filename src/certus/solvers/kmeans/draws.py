@@ -25,9 +25,7 @@ class Cumulative:
     ``of(s)`` gives the numbers of weights; ``shares``: the sums are divided by the last one.
     """
 
-    def __init__(
-        self, rows: Rows, of: Callable[[np.ndarray], np.ndarray], *, shares: bool = False
-    ):
+    def __init__(self, rows: Rows, of: Callable[[np.ndarray], np.ndarray], *, shares: bool = False):
         n = rows.shape[0]
         if not rows.streamed:
             self.sums: np.ndarray | SpilledState = np.cumsum(of(rows.s), dtype=float)

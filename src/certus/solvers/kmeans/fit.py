@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...data.rows import Rows, RowState
+from ...data.rows import Rows
 
 # Share of J below which the gain of a step counts as none; a certificate accepts up to 1e-6.
 MIN_RELATIVE_GAIN = 2.5e-7
@@ -14,7 +14,7 @@ class KMeansFit(NamedTuple):
     """Centres and labels at the end of one run of Lloyd's iteration."""
 
     centers: np.ndarray  # (k, p) float64, with values rounded to the dtype of X
-    labels: RowState  # (n,) int32: the nearest centre of each row; as ``Rows.allocate`` gives it
+    labels: Any  # (n,) int32: the nearest centre of each row, as ``Rows.allocate`` gives it
     objective: float  # J = Σ s d²
     n_iter: int
     converged: bool
@@ -26,4 +26,3 @@ class KMeansFit(NamedTuple):
 def center_dtype(rows: Rows) -> Any:
     """Return the dtype in which centres are stored: float32 if X is, else float64."""
     return np.float32 if rows.X.dtype == np.float32 else np.float64
-

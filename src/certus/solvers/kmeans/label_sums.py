@@ -1,6 +1,6 @@
 """Sums over rows by their label or distance, for which X is not read.
 
-    n_k = Σ_{a_i = k} s_i        counts of rows with s_i > 0        Σ s d²
+n_k = Σ_{a_i = k} s_i        counts of rows with s_i > 0        Σ s d²
 """
 
 from typing import Any

@@ -17,11 +17,7 @@ MAX_SMALL_WORK = 1 << 16  # n·k·p; up to here bounds and blocks cost more than
 def is_small(rows: Rows, k: int) -> bool:
     """Whether one compiled call is faster than bounds and blocks."""
     n, p = rows.shape
-    return (
-        rows.stored
-        and n * k * p <= MAX_SMALL_WORK
-        and rows.X.dtype in FLOAT_DTYPES
-    )
+    return rows.stored and n * k * p <= MAX_SMALL_WORK and rows.X.dtype in FLOAT_DTYPES
 
 
 def small(

@@ -2,7 +2,7 @@
 
 import weakref
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, NoReturn, Protocol, Self
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class Store(Protocol):
         """Release files and memory."""
 
 
-class Source(Protocol):
+class TableSource(Protocol):
     """Where rows come from."""
 
     def require_unchanged(self, start: int, stop: int) -> None:
@@ -72,7 +72,7 @@ class SourceTable(StreamedTable):
 
     def __init__(
         self,
-        source: Source,
+        source: TableSource,
         store: Store,
         found: FirstPass,
         *,
@@ -200,6 +200,12 @@ class SourceTable(StreamedTable):
         if self._is_closed:
             raise ValueError(f"{self.description}: the table was closed, open it again")
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{self.description}: a table of open_rows refers to open files, so it cannot be "
+            "pickled or copied: open it again where it is used"
+        )
+
     def __enter__(self) -> Self:
         return self
 
@@ -219,6 +225,6 @@ class SourceTable(StreamedTable):
         return "\n".join([*lines, *self.notes])
 
 
-def _close(source: Source, store: Store) -> None:
+def _close(source: TableSource, store: Store) -> None:
     store.close()
     source.close()

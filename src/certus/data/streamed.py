@@ -10,6 +10,7 @@ solvers keep for every row (labels, bounds, slopes) is kept by the table too, ou
 
 import os
 import tempfile
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -253,6 +254,7 @@ class SpilledState:
         self.shape, self.dtype, self.order = shape, np.dtype(dtype), order
         self._width = self.dtype.itemsize * int(np.prod(shape[1:], dtype=np.int64))
         self._file = tempfile.TemporaryFile(prefix="certus-state-", buffering=0)  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
         self._file.truncate(self._width * shape[0])
 
     def __len__(self) -> int:

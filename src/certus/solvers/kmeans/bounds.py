@@ -165,9 +165,9 @@ class Bounds:
         """Discard the bounds of row i, whose label was changed from outside."""
         for a, b in self.rows.edges(self.block):
             if a <= i < b:
-                L = self.L[a:b]
+                L = np.array(self.L[a:b]) if self.rows.streamed else self.L[a:b]  # or a view
                 L.reshape(self.t, b - a)[:, i - a] = 0.0
-                if self.rows.streamed:  # slices of arrays are views
+                if self.rows.streamed:
                     self.L[a:b] = L
         self.u[i : i + 1] = np.inf
 

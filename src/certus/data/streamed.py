@@ -51,6 +51,7 @@ class StreamedTable(ABC):
     missing = False  # whether X may hold NaN
     description = "rows"  # of the source, for messages
     engine: BlockEngine | None = None  # where passes run, if not on threads of this process
+    answers_to: Any = None  # the Dask collection that answers are lazy arrays about
 
     def __init__(
         self, shape: tuple[int, int], dtype: Any, n_targets: int = 0, has_weights: bool = False

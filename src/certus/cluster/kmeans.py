@@ -79,8 +79,8 @@ class KMeans(NearestCenter):
     At most O(n·k·p) operations a step, usually far fewer after the first, and memory for a few
     numbers a row besides X. Rows of weight 0 get a label but do not affect the fit.
 
-    Of a table of ``certus.open_rows`` only ``labels_`` is in memory for every row. Starts of a table
-    of many rows are drawn from a sample of them (docs/kmeans.md).
+    Of a table of ``certus.open_rows`` only ``labels_`` is in memory for every row. If it has many
+    rows, starts are drawn from a sample of them (docs/kmeans.md).
 
     Examples
     --------

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .calls import joined, replaced, value_of_joined
+from .calls import joined, replaced, value_of_joined, values_of_rows
 from .cuts import Share
 from .protocol import BlockEngine, Call, Handle, Piece
 
@@ -53,13 +53,25 @@ class KeptState:
         return tuple(handles), (stop - start, tuple(ranges))
 
     def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
-        if not isinstance(rows, slice):
-            return row_by_row(self, rows)
-        start, stop, _ = rows.indices(self.shape[0])
         self._begin()
+        if not isinstance(rows, slice):
+            return self._gathered(rows)
+        start, stop, _ = rows.indices(self.shape[0])
         states, own = self._values(start, stop)
         calls = [Call((), states, own)]
         return self.engine.run(value_of_joined, (self.shape[1:], self.dtype, "C"), calls)[0].value
+
+    def _gathered(self, rows: np.ndarray) -> np.ndarray:
+        """Return the values of a few rows, by their numbers."""
+        out = np.empty((len(rows), *self.shape[1:]), self.dtype)
+        share = np.searchsorted(self.cuts, rows, side="right") - 1
+        used = np.unique(share)
+        calls = [
+            Call((), (self.handles[k],), (rows[share == k] - self.cuts[k],)) for k in used.tolist()
+        ]
+        for k, result in zip(used, self.engine.run(values_of_rows, (), calls), strict=True):
+            out[share == k] = result.value
+        return out
 
     def __setitem__(self, rows: slice | np.ndarray, values: Any) -> None:
         if not isinstance(rows, slice):
@@ -103,29 +115,12 @@ class KeptState:
         return whole if dtype is None else whole.astype(dtype)
 
 
-def row_by_row(state: Any, rows: np.ndarray) -> np.ndarray:
-    """Return the values of a few rows by their numbers, each read once."""
-    wanted, place = np.unique(np.asarray(rows, dtype=np.intp), return_inverse=True)
-    out = np.empty((len(wanted), *state.shape[1:]), state.dtype)
-    for start, stop in _runs(wanted):
-        out[start:stop] = state[int(wanted[start]) : int(wanted[stop - 1]) + 1]
-    return out[place.ravel()]
-
-
 def set_row_by_row(state: Any, rows: np.ndarray, values: Any) -> None:
     """Set the values of a few rows by their numbers; of repeated ones the last counts."""
     rows = np.asarray(rows, dtype=np.intp)
     values = np.broadcast_to(np.asarray(values, state.dtype), (len(rows), *state.shape[1:]))
-    # of several values for a row, the last
     last = len(rows) - 1 - np.unique(rows[::-1], return_index=True)[1]
     wanted, values = rows[last], values[last]
-    for start, stop in _runs(wanted):
+    ends = [*(np.flatnonzero(np.diff(wanted) != 1) + 1).tolist(), len(wanted)]
+    for start, stop in pairwise([0, *ends] if len(wanted) else []):
         state[int(wanted[start]) : int(wanted[stop - 1]) + 1] = values[start:stop]
-
-
-def _runs(rows: np.ndarray) -> list[tuple[int, int]]:
-    """Return the ranges of ascending numbers that follow each other."""
-    if not len(rows):
-        return []
-    ends = [*(np.flatnonzero(np.diff(rows) != 1) + 1).tolist(), len(rows)]
-    return list(pairwise([0, *ends]))

@@ -11,7 +11,7 @@ from certus.exceptions import CannotVerifyError, DegenerateWarning
 from certus.proofs.kmeans import _assignment
 from certus.solvers.kmeans import bounds, draws
 from tests.engines.parts_table import PartsTable
-from tests.streamed.cluster_cases import CASES, N, K, assert_equal_fits, draw
+from tests.streamed.cluster_cases import CASES, K, N, assert_equal_fits, draw
 from tests.streams import ArrayTable, GuardedTable, watch_blocks
 
 pytestmark = [

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from ..data.rows import Rows, add, as_floats
+from ..data.rows import Rows, RowState, add, as_floats
+from ..proofs.types import RowValues
 from ..runtime.pool import interruptible, long_enough_to_listen
 from .matrix import Matrix
 
@@ -50,7 +52,7 @@ class Data:
         statistic: Callable[..., T],
         *args: object,
         combine: Callable[[T, T], T] | None = None,
-        beside: Sequence[Any] = (),
+        beside: Sequence[RowValues] = (),
         square: bool = False,
         times: int = 1,
         least: int = 0,
@@ -79,8 +81,8 @@ class Data:
     def reduce_beside(
         self,
         statistic: Callable[..., T],
-        values: Any,
-        others: Any,
+        values: RowValues,
+        others: RowValues | None,
         *args: object,
         combine: Callable[[T, T], T] | None = None,
     ) -> T:
@@ -88,14 +90,14 @@ class Data:
 
         ``values``, ``others``: what ``allocate`` gave or arrays; others also the weights, or None.
         """
-        total: T = self.rows.with_targets(values, others).reduce_targets(
-            statistic, *args, combine=combine or add
-        )
+        rows = self.rows.with_targets(cast(RowState, values), cast(RowState | None, others))
+        total: T = rows.reduce_targets(statistic, *args, combine=combine or add)
         return total
 
-    def allocate(self, columns: tuple[int, ...] = (), dtype: Any = float) -> Any:
+    def allocate(self, columns: tuple[int, ...] = (), dtype: DTypeLike = float) -> RowState:
         """Room for values of every row, to be given as ``beside``: see ``Rows.allocate``."""
-        return self.rows.allocate(columns, dtype)
+        room: RowState = self.rows.allocate(columns, dtype)
+        return room
 
     def sample(self, count: int) -> "Data":
         """A few rows, as data; all of them where that is cheaper than to hold so many."""

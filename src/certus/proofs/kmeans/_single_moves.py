@@ -1,5 +1,7 @@
 """Hartigan's test: would J fall if one row moved, and the means of both clusters with it?
 
+    J before − J after = s n_b/(n_b + s)·F,        F > 0: it would  (``_assignment.py``)
+
 The test is made at the centres μ. At the means, at most δ away, each distance differs by at most δ:
 a move that gains nothing at μ gains at most σ·2δ(2d + 2δ) there. A row that holds nearly all weight
 of its cluster is not tested: the weight of the others is below rounding.

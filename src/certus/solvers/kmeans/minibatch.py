@@ -22,8 +22,8 @@ from ...data.rows import Rows, RowState
 from ..progress import OnStep, Step, ignore
 from . import nearest_centers
 from .draws import Cumulative, itself, weighted_rows
-from .farthest import farthest_rows
 from .label_sums import count_weighted, masses, weighted_sum
+from .refill import farthest_rows
 
 REASSIGNMENT_ROWS_PER_CENTER = 10  # rows, times k, between two searches for centres to reassign
 

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 import time
 
 import numpy as np
@@ -10,10 +9,14 @@ import pandas as pd
 import pytest
 
 import certus
+from certus.data.rows import Rows
 from certus.engines import dask as dask_engine
+from certus.engines.dask import DaskEngine
 from certus.exceptions import WorkersDifferError
 from certus.linear_model import Ridge
-from certus.sources.dask_tables import Columns, dask_table
+from certus.sources.dask.chunks import FrameColumns
+from certus.sources.dask.table import dask_table
+from tests.engines.test_parts import nearest_so_far
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -95,7 +98,7 @@ def test_frames_have_their_target_among_their_columns_or_beside_them(where):
     frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y, s=s)
     expected = Ridge().fit(frame[list("abcdef")], y, s)
     partitions = dd.from_pandas(frame, npartitions=3)
-    table = dask_table(partitions, columns=Columns(None, ("y",), "s"))
+    table = dask_table(partitions, columns=FrameColumns(None, ("y",), "s"))
     for found in (
         Ridge().fit(table),
         Ridge().fit(partitions[list("abcdef")], partitions["y"], partitions["s"]),
@@ -176,30 +179,63 @@ def _needs_a_package_that_is_not_there():
     import not_installed  # noqa: F401
 
 
-def killed_while(fit):
-    """The result of a fit during which one of two workers is killed, and does not come back."""
+def killed_while(fit, at):
+    """The result of a fit, and its number of passes; before pass ``at`` a worker is killed.
+
+    It is one that holds a part of the table, and the scheduler has lost it before the pass begins.
+    """
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with distributed.Client(**options) as client:
-        workers = client.run(os.getpid)
-        passes = threading.Event()
-        started = dask_engine.DaskEngine.run
+    with distributed.Client(**options) as client, pytest.MonkeyPatch.context() as patch:
+        processes = client.run(os.getpid)
+        passes = []
+        started = DaskEngine.run
 
-        def run(self, *args, **kwargs):
-            passes.count = getattr(passes, "count", 0) + 1
-            if passes.count == 8:
-                os.kill(next(iter(workers.values())), signal.SIGKILL)
-                time.sleep(0.2)
-            return started(self, *args, **kwargs)
+        def run(self, function, *args, **kwargs):
+            passes.append(function.__name__)
+            if len(passes) == at:
+                distributed.wait(self.parts)
+                assert len(self.parts) > 2
+                holders = client.who_has(self.parts)
+                worker = holders[self.parts[0].key][0]
+                os.kill(processes[worker], signal.SIGKILL)
+                while worker in client.scheduler_info(n_workers=-1)["workers"]:
+                    time.sleep(0.02)
+            return started(self, function, *args, **kwargs)
 
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(dask_engine.DaskEngine, "run", run)
-            result = fit()
-        assert passes.count > 8, "the worker was killed in the middle of the fit"
-        return result
+        patch.setattr(DaskEngine, "run", run)
+        patch.setattr("certus.sources.dask.chunks.MIN_PART_BYTES", 1 << 17)
+        result = fit()
+        assert len(passes) >= at, "the worker was killed in the middle of the fit"
+        return result, len(passes)
 
 
-def test_a_killed_worker_changes_nothing():
+@pytest.mark.parametrize("at", [2, 3])  # before the sums of the fit, and before those of the proof
+def test_a_killed_worker_changes_nothing(at):
     X, y, s = data()
-    found = killed_while(lambda: Ridge().fit(*collections(X, y, s)))
+    found, _ = killed_while(lambda: Ridge().fit(*collections(X, y, s)), at)
     np.testing.assert_array_equal(found.coef_, Ridge().fit(X, y, s).coef_)
     assert found.certificate_.certified
+
+
+def nearest_of_all_passes(rows):
+    """What is kept for every row after passes that each change it."""
+    best, which = rows.allocate(), rows.allocate(dtype=np.int32)
+    best[0:N] = np.inf
+    for k, size in enumerate((4_000, 4_000, 3_000, 4_000, 4_000)):
+        center = np.full(P, 5.0 * k)
+        rows.reduce(nearest_so_far, center, k, beside=(best, which), block_rows=size)
+    return np.asarray(best), np.asarray(which)
+
+
+@pytest.mark.costly
+def test_what_is_kept_for_every_row_is_made_again_after_a_loss():
+    X, y, _ = data()
+
+    def fit():
+        table = dask_table(da.from_array(X, chunks=(7_001, -1)), y)
+        return nearest_of_all_passes(Rows(table.X, table.y))
+
+    expected = nearest_of_all_passes(Rows(X, y[:, None]))
+    found, _ = killed_while(fit, 12)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(a, b)

@@ -44,7 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "root",
         *BASIC,
     },
-    "base": {"certificate", "sources", "solvers", *BASIC},
+    "base": {"certificate", "data", "sources", "solvers", *BASIC},
     **dict.fromkeys(ESTIMATORS, OF_ESTIMATORS),
     "cluster": {"mixture", *OF_ESTIMATORS},  # BIC of mixtures says how many clusters there are
     "svm": {"linear_model", *OF_ESTIMATORS},  # LinearSVC is a linear classifier

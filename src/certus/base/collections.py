@@ -1,15 +1,24 @@
-"""Dask collections as arguments of an estimator's methods.
+"""Tables of ``open_rows`` and Dask collections as arguments of an estimator's methods.
 
-fit, score              the collection becomes a table whose parts stay on the workers
-predict, transform, …   a lazy Dask array: the method is called for each chunk when it is computed
+                        a table                             a Dask collection
+fit                     block by block, or refused          a table whose parts stay on the workers
+score                   block by block                      the same
+predict, transform, …   block by block, an array            a lazy Dask array
+kneighbors, …           block by block, arrays              a table, its rows are fetched
 """
 
+import inspect
 from collections.abc import Callable
+from copy import copy
 from functools import wraps
 from typing import Any
 
 import numpy as np
 
+from ..data.streamed import StreamedTable
+from ..data.streamed_answers import answers_of_table
+from ..data.streamed_input import refuse_table
+from ..data.streamed_scores import score_of_table
 from ..sources.collections import is_collection
 
 READ_AS_TABLES = ("fit", "score")
@@ -17,44 +26,83 @@ LAZY = (
     "predict", "predict_proba", "predict_log_proba", "decision_function", "transform",
     "score_samples",
 )  # fmt: skip
+SEARCHES = ("kneighbors", "kneighbors_graph", "radius_neighbors", "radius_neighbors_graph")
 
 
 def accept_collections(cls: type) -> None:
-    """Let the methods that a class defines itself take Dask collections."""
-    for name in READ_AS_TABLES:
-        if name in vars(cls):
-            setattr(cls, name, _as_table(vars(cls)[name]))
-    for name in LAZY:
-        if name in vars(cls) and callable(vars(cls)[name]):
-            setattr(cls, name, _lazily(vars(cls)[name]))
+    """Let the methods of a class take tables and Dask collections, inherited ones as well."""
+    for names, accept in ((READ_AS_TABLES, _as_table), (LAZY, _lazily), (SEARCHES, _in_blocks)):
+        for name in names:
+            method = inspect.getattr_static(cls, name, None)
+            if hasattr(method, "fn"):  # scikit-learn's ``available_if``
+                if not hasattr(method.fn, "_accepts_tables"):
+                    method = copy(method)
+                    method.fn = _marked(accept(method.fn))
+                    setattr(cls, name, method)
+            elif inspect.isfunction(method) and not hasattr(method, "_accepts_tables"):
+                setattr(cls, name, _marked(accept(method)))
+
+
+def _marked(method: Any) -> Any:
+    method._accepts_tables = True
+    return method
+
+
+def _reads_tables(model: object) -> bool:
+    """Whether a model's own methods read tables."""
+    return bool(getattr(model, "_reads_rows", False))
 
 
 def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         X = args[0] if args else kwargs.get("X")
-        if not is_collection(X):
+        if not (is_collection(X) or isinstance(X, StreamedTable)):
             return method(self, *args, **kwargs)
-        from ..sources.dask_tables import dask_table
-
         given = dict(zip(("X", "y", "sample_weight"), args, strict=False)) | kwargs
-        table = dask_table(given.pop("X"), given.pop("y", None), given.pop("sample_weight", None))
-        return method(self, table, **given)
+        X = given.pop("X")
+        if is_collection(X):
+            from ..sources.dask.table import dask_table
+
+            X = dask_table(X, given.pop("y", None), given.pop("sample_weight", None))
+        if _reads_tables(self):
+            return method(self, X, **given)
+        if method.__name__ == "fit":
+            refuse_table(self)
+        return score_of_table(self, method, X, **given)
 
     return call
 
 
 def _lazily(method: Callable[..., Any]) -> Callable[..., Any]:
+    in_blocks = _in_blocks(method)
+
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         X = args[0] if args else kwargs.get("X")
         collection = X if is_collection(X) else getattr(X, "collection", None)
         if collection is None:
-            return method(self, *args, **kwargs)
-        from ..sources.dask_answers import lazy_answers
+            return in_blocks(self, *args, **kwargs)
+        from ..sources.dask.answers import lazy_answers
 
         names = getattr(X, "names", None) if X is not collection else None
         return lazy_answers(_Answers(self, method.__name__), collection, names)
+
+    return call
+
+
+def _in_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        X = args[0] if args else kwargs.get("X")
+        if is_collection(X):
+            from ..sources.dask.table import dask_table
+
+            X = dask_table(X, None, None)
+        if not isinstance(X, StreamedTable) or _reads_tables(self):
+            return method(self, *args, **kwargs)
+        others = {name: value for name, value in kwargs.items() if name != "X"}
+        return answers_of_table(self, method.__name__, X, *args[1:], **others)
 
     return call
 

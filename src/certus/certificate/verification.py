@@ -134,6 +134,11 @@ def _certify_by_page(
     bound: bool = False,
 ) -> Certificate:
     """Certificate by the model's page, which works on whole arrays."""
+    if rows.streamed:
+        raise CannotVerifyError(
+            "a page works on whole arrays, and these rows are read block by block: leave "
+            'by="page" out, or give arrays'
+        )
     started = time.perf_counter()
     parameters = cast(Parameters, {**copy.deepcopy(reading.parameters), "bound": bound})
     if reading.extra_claims.get("by_tree"):  # labels are those of the splits
@@ -263,7 +268,7 @@ def verify(
     if by not in ("proof", "page"):
         raise ValueError(f'by={by!r}: use "proof" or "page"')
     if is_collection(X):
-        from ..sources.dask_tables import dask_table
+        from ..sources.dask.table import dask_table
 
         X, y, sample_weight = dask_table(X, y, sample_weight), None, None
     try:

@@ -67,6 +67,16 @@ class StreamedTable(ABC):
         _, y, s = self.read(start, stop)
         return y, s
 
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise TypeError(
+            f"{self.description}: {self.shape[0]:,} rows are read block by block, and arrays are "
+            "needed here. Estimators of certus and certus.verify take such a table; scikit-learn's "
+            "classes (pipelines, searches, scalers) take arrays: of a sample of the rows, say"
+        )
+
     # --- the table as sources of Rows ---
 
     @property

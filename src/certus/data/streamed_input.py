@@ -4,10 +4,11 @@ The first pass over a source has found every value of X and of the weights finit
 to check is what belongs to a model: its columns, its classes, the size of its targets.
 """
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import CannotVerifyError
 from ..text.format import count, listed
@@ -30,17 +31,31 @@ VERIFIED_OF_SKLEARN = (
 def columns_of_table(model: Any, table: StreamedTable, reset: bool) -> StreamedX:
     """Return X of a table; its columns are noted in the model, or compared with those noted."""
     if not (getattr(model, "_reads_rows", False) or _of_sklearn(model)):
-        raise TypeError(
-            f"{type(model).__name__} needs all rows in memory, and open_rows reads them block by "
-            f"block: give an array (of a sample, say). What reads rows: {STREAMING}"
-        )
-    if reset:
-        model.n_features_in_ = table.shape[1]
-        vars(model).pop("feature_names_in_", None)
-        if table.names is not None:
-            model.feature_names_in_ = np.array(table.names, dtype=object)
-        return table.X
-    fitted = vars(model).get("feature_names_in_")
+        refuse_table(model)
+    if not reset:
+        return columns_of_queries(model, table)
+    model.n_features_in_ = table.shape[1]
+    vars(model).pop("feature_names_in_", None)
+    if table.names is not None:
+        model.feature_names_in_ = np.array(table.names, dtype=object)
+    return table.X
+
+
+def refuse_table(model: object) -> NoReturn:
+    """Raise for a fit that needs all rows in memory, with what works instead."""
+    answers = [name for name in ("predict", "transform", "kneighbors") if hasattr(model, name)]
+    then = f", and {answers[0]} takes tables of any size afterwards" if answers else ""
+    raise TypeError(
+        f"{type(model).__name__} needs all rows in memory, and open_rows reads them block by "
+        f"block: give an array, of a sample for example (table.gather(numbers of rows).X){then}. "
+        f"What is fitted to tables: {STREAMING}"
+    )
+
+
+def columns_of_queries(model: Any, table: StreamedTable) -> StreamedX:
+    """Return X of a table for a fitted model; its columns are compared with those of the fit."""
+    check_is_fitted(model)
+    fitted = getattr(model, "feature_names_in_", None)
     if fitted is not None and table.names is not None:
         difference = other_columns(fitted, table.names)
         if difference is not None:
@@ -115,7 +130,7 @@ def rows_of_labels(
     return rows.recoded(_numbered, numbers), table.distinct_targets
 
 
-def _rows_of_known_classes(model: Any, X: StreamedX) -> Rows:
+def rows_of_known_classes(model: Any, X: StreamedX) -> Rows:
     """Rows with the index of each row's class among those of a fitted model."""
     rows, classes = rows_of_classes(model, X)
     known = np.asarray(model.classes_)
@@ -161,7 +176,7 @@ def rows_of_table(
         if not predicts:
             return Rows(X, None, table.s)
         if is_classifier(model):
-            return _rows_of_known_classes(model, X)
+            return rows_of_known_classes(model, X)
         rows = rows_of_targets(model, X)
         require_targets(model, rows)
         return rows

@@ -32,6 +32,7 @@ class TableRanges(StreamedTable):
         super().__init__(shape, table.dtype, table.n_targets, table.has_weights)
         self.names, self.classes, self.missing = table.names, table.classes, table.missing
         self.description = table.description
+        self.distinct_targets = table.distinct_targets
 
     def read(self, start: int, stop: int) -> RowBlock:
         X, y, s = zip(*(self.table.read(*part) for part in self._parts(start, stop)), strict=True)

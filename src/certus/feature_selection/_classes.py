@@ -59,7 +59,7 @@ class NCFSClassifierBase(ClassifierMixin, NCFS):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
@@ -74,7 +74,7 @@ class NCFSClassifierBase(ClassifierMixin, NCFS):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------

@@ -218,7 +218,7 @@ class NCFSRegressor(RegressorMixin, NCFS):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------

@@ -210,7 +210,7 @@ class LargestScore:
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
@@ -225,7 +225,7 @@ class LargestScore:
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
@@ -243,7 +243,7 @@ class Probabilities(LargestScore):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
@@ -256,7 +256,7 @@ class Probabilities(LargestScore):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------

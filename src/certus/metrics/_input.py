@@ -9,7 +9,10 @@ import numpy as np
 
 from ..data.finite import require_finite
 from ..data.labels import encode, named, read_labels
-from ..data.validation import as_numbers, one_of
+from ..data.streamed import StreamedTable
+from ..data.streamed_input import require_no_arrays_beside
+from ..data.streamed_scores import labels_of_table, targets_of_table
+from ..data.validation import as_numbers, one_of, weights
 from ..text.format import count
 
 KINDS = ("labels", "probabilities", "scores")
@@ -48,11 +51,21 @@ def read_truth(y_true: object, pos_label: object = None) -> Truth:
 
 
 def read_rows(y_true: object) -> np.ndarray:
-    """Return the labels, at least one."""
+    """Return the labels, at least one; those of a table are its target."""
+    if isinstance(y_true, StreamedTable):
+        return labels_of_table(y_true)[0]
     n = len(np.asarray(y_true))
     if n == 0:
         raise ValueError("y has no rows: give at least one")
     return read_labels(y_true, n)[0]
+
+
+def read_weights(y_true: object, sample_weight: object, n: int) -> np.ndarray | None:
+    """Return the weights of rows; those of a table are a column of it."""
+    if isinstance(y_true, StreamedTable):
+        require_no_arrays_beside(None, sample_weight)
+        return targets_of_table(y_true)[1]
+    return weights(sample_weight, n)
 
 
 def read_answers(y_pred: object, y: np.ndarray) -> np.ndarray:

@@ -16,6 +16,10 @@ from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClas
 from sklearn.pipeline import Pipeline
 
 from ..data.labels import class_weights, encode_as, named, read_labels
+from ..data.streamed import StreamedTable
+from ..data.streamed_answers import answers_to
+from ..data.streamed_input import require_no_arrays_beside
+from ..data.streamed_scores import class_totals, codes_of_table, targets_of_table
 from ..data.validation import weights
 from ..text.format import count
 from ._priors import read_prior
@@ -59,10 +63,9 @@ def trained_shares(model: FittedClassifier, y: object, sample_weight: object) ->
             "population"
         )
     _require_plain(last, wrappers)
-    shares = shares_of(y, classes, sample_weight)
+    shares = shares_of(y, model, sample_weight)
     if c is not None:
-        k = encode_as(read_labels(y, len(np.asarray(y)))[0], classes)
-        shares = shares * class_weights(c, classes, k, weights(sample_weight, len(k)))
+        shares = shares * class_weights(c, classes, np.arange(len(classes)), shares)
     return shares / shares.sum()
 
 
@@ -107,11 +110,16 @@ def _require_plain(last: Any, wrappers: list[Any]) -> None:
             )
 
 
-def shares_of(y: object, classes: np.ndarray, sample_weight: object) -> np.ndarray:
-    """Return S_k/Σ_j S_j."""
-    n = len(np.asarray(y))
-    k = encode_as(read_labels(y, n)[0], classes)
-    total = np.bincount(k, weights=weights(sample_weight, n), minlength=len(classes))
+def shares_of(y: object, model: FittedClassifier, sample_weight: object) -> np.ndarray:
+    """Return S_k/Σ_j S_j; of a table by one pass over its targets."""
+    classes = np.asarray(model.classes_)
+    if isinstance(y, StreamedTable):
+        require_no_arrays_beside(None, sample_weight)
+        total = class_totals(model, y)
+    else:
+        n = len(np.asarray(y))
+        k = encode_as(read_labels(y, n)[0], classes)
+        total = np.bincount(k, weights=weights(sample_weight, n), minlength=len(classes))
     for label, weight in zip(classes.tolist(), total, strict=True):
         if not weight > 0:
             raise ValueError(f"class {label!r} has no row in y: give the y of the fit")
@@ -128,13 +136,9 @@ def shift_shares(
             f"the classes are {named(classes)}, but a shift from X needs two: give "
             "trained_prevalence=, or y= alone"
         )
-    p = np.asarray(model.predict_proba(X), dtype=float)
-    s = weights(sample_weight, len(p))
-    s = np.ones(len(p)) if s is None else s
-    if y is not None:
-        k = encode_as(read_labels(y, len(p))[0], classes)
-        s = s * (pi / shares_of(y, classes, s))[k]
-    s = s / s.sum()
+    p = np.asarray(answers_to(model, "predict_proba", X), dtype=float)
+    s = _population_weights(model, pi, X, y, sample_weight)
+    s = np.full(len(p), 1 / len(p)) if s is None else s / s.sum()
     with np.errstate(divide="ignore"):
         z = np.log(p[:, 1]) - np.log(p[:, 0])
     ones, zeros = float(s @ (z == np.inf)), float(s @ (z == -np.inf))
@@ -148,3 +152,23 @@ def shift_shares(
     shift = brentq(lambda t: float(s @ expit(z + t)) - pi[1], -bracket, bracket, xtol=1e-14)
     rho = float(expit(logit(pi[1]) - shift))
     return np.array([1 - rho, rho])
+
+
+def _population_weights(
+    model: FittedClassifier, pi: np.ndarray, X: Any, y: object, sample_weight: object
+) -> np.ndarray | None:
+    """Return weights of rows with which labelled classes have the shares π; None: all equal."""
+    classes = np.asarray(model.classes_)
+    if isinstance(X, StreamedTable):
+        require_no_arrays_beside(y, sample_weight)
+        if X.n_targets == 0:
+            return targets_of_table(X)[1]
+        code, labels, s = codes_of_table(X)
+        factor = (pi / shares_of(X, model, None))[encode_as(labels, classes)][code]
+        return factor if s is None else s * factor
+    n = np.shape(X)[0]
+    s = weights(sample_weight, n)
+    if y is None:
+        return s
+    factor = (pi / shares_of(y, model, s))[encode_as(read_labels(y, n)[0], classes)]
+    return factor if s is None else s * factor

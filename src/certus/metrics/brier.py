@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..data.validation import as_numbers, positive_whole, weights
+from ..data.validation import as_numbers, positive_whole
 from ..text.format import count, number, printable
 from ..text.table import ResultTable
-from ._input import read_truth, require_probabilities
+from ._input import read_truth, read_weights, require_probabilities
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -121,7 +121,7 @@ def brier_decomposition(
     if p.shape != (n,):
         raise ValueError(f"y has {count(n, 'row')}, y_prob has shape {p.shape}: give ({n},)")
     require_probabilities(p)
-    s = weights(sample_weight, n)
+    s = read_weights(y_true, sample_weight, n)
     return decompose(truth.y, p, np.ones(n) if s is None else s, bins)
 
 

@@ -17,8 +17,14 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from ..base.collections import accept_collections
 from ..certificate import Certificate
 from ..data.labels import encode_as, read_labels, require_two_classes
+from ..data.streamed import StreamedTable
+from ..data.streamed_answers import answers_to
+from ..data.streamed_input import refuse_table, require_no_arrays_beside
+from ..data.streamed_ranges import TableRanges, folds_of_table
+from ..data.streamed_scores import accuracy, codes_of_table
 from ..data.types import CV
 from ..data.validation import weights
 
@@ -41,7 +47,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     intercept : float, sequence of K floats, or None, default=None
         b. Given together with ``slope``: nothing is estimated, and ``cv`` has no effect.
     cv : int, splitter or iterable, default=5
-        Folds by which rows are left out; stratified if a number.
+        Folds by which rows are left out; stratified if a number. Those of a table of
+        ``certus.open_rows`` are consecutive rows: a number, or a ``KFold`` that does not shuffle.
 
     Attributes
     ----------
@@ -78,6 +85,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     slope_: float
     intercept_: np.ndarray
     classes_: np.ndarray
+    _reads_rows = True  # X is passed to the model only
 
     def __init__(
         self, estimator: Any, *, slope: float | None = None, intercept: object = None, cv: CV = 5
@@ -98,13 +106,18 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         certificate: Certificate = self.estimator_.certificate_
         return certificate
 
-    def fit(self, X: object, y: object, sample_weight: object = None) -> "CalibratedClassifier":
+    def fit(
+        self, X: object, y: object = None, sample_weight: object = None
+    ) -> "CalibratedClassifier":
         """Fit the model, and a and b where they were not given.
 
         Parameters
         ----------
         X : as the model takes it
+            Of ``certus.open_rows`` the scores of left-out rows are in memory while a and b are
+            found: about 100 bytes a row and class.
         y : array-like of shape (n_samples,)
+            None for ``certus.open_rows``, which brings targets and weights.
         sample_weight : array-like of shape (n_samples,), optional
             For the model and for the log loss.
 
@@ -112,14 +125,11 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        labels, _ = read_labels(y, len(np.asarray(y)))
-        classes = np.unique(labels)
-        require_two_classes(classes, len(labels))
-        s = weights(sample_weight, len(labels))
+        k, classes, labels, s = self._read(X, y, sample_weight)
+        require_two_classes(classes, len(k))
         if (self.slope is None) != (self.intercept is None):
             raise ValueError("give slope and intercept together, or neither: they belong together")
         if self.slope is None:
-            k = encode_as(labels, classes)
             self.slope_, self.intercept_ = calibration(self._left_out(X, labels, s), k, s)
         else:
             self.slope_ = float(self.slope)
@@ -138,17 +148,38 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 setattr(self, name, value)
         return self
 
-    def _fitted(self, X: object, y: np.ndarray, s: np.ndarray | None) -> Any:
+    def _read(self, X: object, y: object, sample_weight: object) -> tuple[Any, ...]:
+        """Return indices of classes, the classes, labels (None: of a table) and weights."""
+        if isinstance(X, StreamedTable):
+            if not getattr(self.estimator, "_reads_rows", False):
+                refuse_table(self.estimator)
+            require_no_arrays_beside(y, sample_weight)
+            k, classes, s = codes_of_table(X)
+            return k, classes, None, s
+        labels, _ = read_labels(y, len(np.asarray(y)))
+        classes = np.unique(labels)
+        return encode_as(labels, classes), classes, labels, weights(sample_weight, len(labels))
+
+    def _fitted(self, X: object, y: Any, s: np.ndarray | None) -> Any:
         model = clone(self.estimator)
+        if isinstance(X, StreamedTable):
+            return model.fit(X)
         if s is None:
             return model.fit(X, y)
         if not has_fit_parameter(model, "sample_weight"):
             raise TypeError(f"{type(model).__name__} takes no weights")
         return model.fit(X, y, sample_weight=s)
 
-    def _left_out(self, X: Any, y: np.ndarray, s: np.ndarray | None) -> np.ndarray:
+    def _left_out(self, X: Any, y: Any, s: np.ndarray | None) -> np.ndarray:
         """Scores of each row by a model that was fitted without it."""
         found: np.ndarray | None = None
+        if isinstance(X, StreamedTable):
+            n, parts = X.shape[0], []
+            for fold in folds_of_table(self.cv, X):
+                ranges = [(0, fold.start), (fold.stop, n)]
+                model = self._fitted(TableRanges(X, ranges), None, None)
+                parts.append(scores_of(model, TableRanges(X, [(fold.start, fold.stop)])))
+            return np.concatenate(parts)
         for train, test in check_cv(self.cv, y, classifier=True).split(X, y):
             model = self._fitted(_taken(X, train), y[train], None if s is None else s[train])
             f = scores_of(model, _taken(X, test))
@@ -159,7 +190,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return found
 
     def predict_proba(self, X: object) -> np.ndarray:
-        """Return P(k | x), (n_samples, n_classes)."""
+        """Return P(k | x), (n_samples, n_classes); of ``certus.open_rows`` block by block."""
         check_is_fitted(self)
         return probabilities(scores_of(self.estimator_, X), self.slope_, self.intercept_)
 
@@ -168,12 +199,22 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         P = self.predict_proba(X)
         return np.asarray(self.classes_[P.argmax(axis=1)])
 
+    def score(self, X: object, y: object = None, sample_weight: object = None) -> float:
+        """Return the accuracy; ``y`` None: X is ``certus.open_rows``, with its targets."""
+        if isinstance(X, StreamedTable):
+            return accuracy(self, X, y, sample_weight)
+        share: float = super().score(X, y, sample_weight)
+        return share
+
+
+accept_collections(CalibratedClassifier)
+
 
 def scores_of(model: Any, X: object) -> np.ndarray:
     """Scores (n,) of the second of two classes, or (n, K)."""
     if hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(X), dtype=float)
-    P = np.asarray(model.predict_proba(X), dtype=float)
+        return np.asarray(answers_to(model, "decision_function", X), dtype=float)
+    P = np.asarray(answers_to(model, "predict_proba", X), dtype=float)
     return share_scores(P, float(getattr(model, "n_neighbors", 1 / np.finfo(float).eps)))
 
 

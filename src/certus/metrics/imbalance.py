@@ -7,9 +7,9 @@ Therefore each measure is shown beside its value for that prediction.
 import numpy as np
 
 from ..data.types import Seed
-from ..data.validation import one_of, positive_whole, weights
+from ..data.validation import one_of, positive_whole
 from ..text.format import number
-from ._input import read_predictions, read_truth
+from ._input import read_predictions, read_truth, read_weights
 from ._interval_choice import choose_intervals
 from ._measures import confusion
 from ._values import curves, majority, note_miscalibration, values_of
@@ -26,8 +26,9 @@ def imbalance_report(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels.
+    y_true : array-like of shape (n_samples,), or open_rows
+        Labels. Those of ``certus.open_rows``, and the weights, are its target and weights, read
+        into memory: 8 bytes a row each, as ``y_pred`` has.
     y_pred : array-like of shape (n_samples,) or (n_samples, n_classes)
         Labels, probabilities of the positive class (or all columns of ``predict_proba``, in the
         order of the sorted classes of y), or any scores that are higher for positives.
@@ -73,7 +74,7 @@ def imbalance_report(
         raise ValueError(f"confidence={confidence!r}: give a share between 0 and 1, such as 0.95")
     truth = read_truth(y_true, pos_label)
     predictions = read_predictions(y_pred, truth, kind, threshold)
-    s = weights(sample_weight, len(truth.y))
+    s = read_weights(y_true, sample_weight, len(truth.y))
     if interval == "exact" and s is not None:
         raise ValueError(
             "exact intervals count rows, but with sample_weight rows count differently: use "

@@ -19,6 +19,11 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from ..base.collections import accept_collections
+from ..data.streamed import StreamedTable
+from ..data.streamed_answers import answers_to
+from ..data.streamed_input import refuse_table, require_no_arrays_beside
+from ..data.streamed_scores import accuracy
 from ._priors import read_prior
 from ._trained import FittedClassifier, decides_at_half, shares_of, shift_shares, trained_shares
 
@@ -78,6 +83,7 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
     prevalence_: np.ndarray
     trained_prevalence_: np.ndarray
     threshold_: float | None
+    _reads_rows = True  # X is passed to the model only
 
     def __init__(
         self, estimator: Any, prevalence: object = None, trained_prevalence: object = None
@@ -91,29 +97,36 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         tags.input_tags = get_tags(self.estimator).input_tags  # X is passed to the model only
         return tags
 
-    def fit(self, X: object, y: object, sample_weight: object = None) -> "PriorCorrectedClassifier":
+    def fit(
+        self, X: object, y: object = None, sample_weight: object = None
+    ) -> "PriorCorrectedClassifier":
         """Fit the model, and compute the shares that were not given.
 
         Parameters
         ----------
         X : as the model takes it
         y : array-like of shape (n_samples,)
+            None for ``certus.open_rows``, which brings targets and weights.
         sample_weight : array-like of shape (n_samples,), optional
 
         Returns
         -------
         self
         """
+        if isinstance(X, StreamedTable):
+            if not getattr(self.estimator, "_reads_rows", False):
+                refuse_table(self.estimator)
+            require_no_arrays_beside(y, sample_weight)
         fit_params = {} if sample_weight is None else {"sample_weight": sample_weight}
         model = clone(self.estimator).fit(X, y, **fit_params)
         _require_probabilities(model)
-        classes = np.asarray(model.classes_)
+        y = X if isinstance(X, StreamedTable) else y
         rho = self.trained_prevalence
         if rho is None:
             rho = trained_shares(model, y, sample_weight)
         pi = self.prevalence
         if pi is None:
-            pi = shares_of(y, classes, sample_weight)
+            pi = shares_of(y, model, sample_weight)
         return self._set(model, pi, rho)
 
     def _set(self, model: FittedClassifier, pi: object, rho: object) -> "PriorCorrectedClassifier":
@@ -131,9 +144,12 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         return self
 
     def predict_proba(self, X: object) -> np.ndarray:
-        """Return P(k | x) in the population, (n_samples, n_classes)."""
+        """Return P(k | x) in the population, (n_samples, n_classes).
+
+        X may be ``certus.open_rows``, which is read block by block.
+        """
         check_is_fitted(self)
-        P = np.asarray(self.estimator_.predict_proba(X), dtype=float)
+        P = np.asarray(answers_to(self.estimator_, "predict_proba", X), dtype=float)
         P = P * (self.prevalence_ / self.trained_prevalence_)
         return P / P.sum(axis=1, keepdims=True)
 
@@ -145,7 +161,17 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
     def predict(self, X: object) -> np.ndarray:
         """Predict as the model does."""
         check_is_fitted(self)
-        return np.asarray(self.estimator_.predict(X))
+        return np.asarray(answers_to(self.estimator_, "predict", X))
+
+    def score(self, X: object, y: object = None, sample_weight: object = None) -> float:
+        """Return the accuracy; ``y`` None: X is ``certus.open_rows``, with its targets."""
+        if isinstance(X, StreamedTable):
+            return accuracy(self, X, y, sample_weight)
+        share: float = super().score(X, y, sample_weight)
+        return share
+
+
+accept_collections(PriorCorrectedClassifier)
 
 
 def correct_prior(
@@ -174,7 +200,9 @@ def correct_prior(
     trained_prevalence : float, dict or sequence, optional
         ρ, in the same form.
     X, y : optional
-        As above.
+        As above. Either may be a table of ``certus.open_rows``: X is read block by block, with 16
+        bytes a row in memory, and used with its target if it has one; of y only the weights of
+        the classes are summed.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows of X and y.
 

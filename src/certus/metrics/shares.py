@@ -14,10 +14,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import recall_score
 
 from ..data.labels import encode
-from ..data.validation import weights
 from ..runtime.user_frame import warn_user
 from ..text.format import count
-from ._input import read_answers, read_positive, read_rows, read_truth
+from ._input import read_answers, read_positive, read_rows, read_truth, read_weights
 
 
 def sensitivity_score(
@@ -28,7 +27,7 @@ def sensitivity_score(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Labels.
+        Labels; ``y_true`` may be ``certus.open_rows``, which brings its weights.
     pos_label : label, optional
         The positive class; 1 where the classes are 0 and 1, −1 and 1, or False and True.
     sample_weight : array-like of shape (n_samples,), optional
@@ -89,7 +88,7 @@ def geometric_mean_score(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Labels.
+        Labels; ``y_true`` may be ``certus.open_rows``, which brings its weights.
     labels : sequence, optional
         The classes; by default those in ``y_true``.
     sample_weight : array-like of shape (n_samples,), optional
@@ -110,7 +109,7 @@ def geometric_mean_score(
     """
     y = read_rows(y_true)
     n, predicted = len(y), read_answers(y_pred, y)
-    s = weights(sample_weight, n)
+    s = read_weights(y_true, sample_weight, n)
     if labels is not None:
         classes = np.asarray(labels)
     else:
@@ -135,7 +134,8 @@ def _recall(
 ) -> float:
     truth = read_truth(y_true, pos_label)
     n = len(truth.y)
-    s, predicted = weights(sample_weight, n), read_positive(y_pred, truth)
+    s = read_weights(y_true, sample_weight, n)
+    predicted = read_positive(y_pred, truth)
     if not (np.ones(n) if s is None else s)[truth.y == target_class].any():
         name, kind = ("sensitivity", "positive") if target_class else ("specificity", "negative")
         return _undefined(f"{name}: none of {count(n, 'row')} is {kind}")

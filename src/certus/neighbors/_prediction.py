@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from ..data.validation import weights
+from ..data.validation import require_target, weights
 from ..exceptions import DegenerateWarning
 from ..runtime.user_frame import warn_user
 from ._abstention import Fallback, name_rows, value_fallbacks
@@ -81,8 +81,8 @@ class NeighborsClassifier(ClassifierMixin, Voting):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_queries, n_features), or None
-            None: the rows of the fit, each without itself.
+        X : array-like, sparse matrix, frame or open_rows, (n_queries, n_features), or None
+            None: the rows of the fit, each without itself. ``certus.open_rows``: block by block.
 
         Returns
         -------
@@ -105,8 +105,8 @@ class NeighborsClassifier(ClassifierMixin, Voting):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_queries, n_features), or None
-            None: the rows of the fit, each without itself.
+        X : array-like, sparse matrix, frame or open_rows, (n_queries, n_features), or None
+            None: the rows of the fit, each without itself. ``certus.open_rows``: block by block.
 
         Returns
         -------
@@ -139,21 +139,23 @@ class NeighborsClassifier(ClassifierMixin, Voting):
         classes, _ = self._outputs()[output]
         return Fallback(classes[0], np.zeros(len(classes)), True)  # the certificate ignores it
 
-    def score(self, X: object, y: object, sample_weight: object = None) -> float:
+    def score(self, X: object, y: object = None, sample_weight: object = None) -> float:
         """Return the share of rows whose class is predicted correctly.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_queries, n_features), or None
+        X : array-like, sparse matrix, frame or open_rows, (n_queries, n_features), or None
             None: the rows of the fit, each without itself, so that ``score(None, y)`` is the
             leave-one-out accuracy.
         y : array-like of shape (n_queries,) or (n_queries, n_outputs)
+            None for ``certus.open_rows``, which brings targets and weights.
         sample_weight : array-like of shape (n_queries,), default=None
 
         Returns
         -------
         float
         """
+        require_target(self, y)
         accuracy: float = super().score(X, y, sample_weight)
         return accuracy
 
@@ -187,8 +189,8 @@ class NeighborsRegressor(RegressorMixin, Voting):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_queries, n_features), or None
-            None: the rows of the fit, each without itself.
+        X : array-like, sparse matrix, frame or open_rows, (n_queries, n_features), or None
+            None: the rows of the fit, each without itself. ``certus.open_rows``: block by block.
 
         Returns
         -------

@@ -31,9 +31,10 @@ class NearestMixin(NeighborsModel):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_queries, n_features), default=None
+        X : array-like, sparse matrix, frame or open_rows, (n_queries, n_features), default=None
             With ``metric="precomputed"`` distances of shape (n_queries, n_samples_fit). None: the
-            rows of the fit, each without itself.
+            rows of the fit, each without itself. ``certus.open_rows``: block by block, with the
+            answers in memory.
         n_neighbors : int, default=None
             Number of neighbours; None: as in the constructor.
         return_distance : bool, default=True
@@ -119,9 +120,10 @@ class WithinRadiusMixin(NeighborsModel):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_queries, n_features), default=None
+        X : array-like, sparse matrix, frame or open_rows, (n_queries, n_features), default=None
             With ``metric="precomputed"`` distances of shape (n_queries, n_samples_fit). None: the
-            rows of the fit, each without itself.
+            rows of the fit, each without itself. ``certus.open_rows``: block by block, with the
+            answers in memory.
         radius : float or array-like of shape (n_queries,), default=None
             One for all queries, or one for each; None: as in the constructor.
         return_distance : bool, default=True

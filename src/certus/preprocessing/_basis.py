@@ -13,6 +13,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
+from ..base.collections import accept_collections
 from ..data.lazy import LazyRows
 from ..data.rows import Rows
 from ..data.validation import boolean, data_for_transform
@@ -23,6 +24,10 @@ class Basis(TransformerMixin, BaseEstimator, ABC):
 
     lazy: bool
     n_features_in_: int
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        accept_collections(cls)
 
     @abstractmethod
     def _fit_functions(self, X: np.ndarray, names: Sequence[str] | None) -> None:
@@ -62,7 +67,8 @@ class Basis(TransformerMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
+            Of the latter Φ is computed block by block, and is an array in memory.
 
         Returns
         -------

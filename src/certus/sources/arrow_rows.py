@@ -13,8 +13,8 @@ from ..data.streamed import RowBlock
 from ..exceptions import SourceChangedError
 from .ahead import ahead
 from .changes import SampledHashes
-from .encoding import Encoder
-from .parts import Part, Place, Stamp, require_stamp, stamp_of
+from .encoding import BatchEncoder
+from .parts import Place, SourcePart, Stamp, require_stamp, stamp_of
 
 BATCH_BYTES = 1 << 23  # of rows decoded at a time; 1 MB took three times as long for Parquet
 
@@ -30,7 +30,7 @@ class PlacedBlock(NamedTuple):
 class ArrowRows:
     """Stored rows of Arrow parts."""
 
-    def __init__(self, parts: Sequence[Part], encoder: Encoder):
+    def __init__(self, parts: Sequence[SourcePart], encoder: BatchEncoder):
         self.parts, self.encoder = list(parts), encoder
         columns = encoder.columns.read
         self.row_bytes = stored_bytes(encoder)
@@ -110,7 +110,7 @@ class ArrowRows:
         if end < n:
             raise self._changed(part, f"ends after row {end - 1:,}: it had {n:,} rows")
 
-    def _changed(self, part: Part, what: str) -> SourceChangedError:
+    def _changed(self, part: SourcePart, what: str) -> SourceChangedError:
         return SourceChangedError(
             f"{part.name} {what} when open_rows read it first (rows counted from 0). A source must "
             "give the same rows in the same order in every pass: order it, or open it again with "
@@ -121,7 +121,7 @@ class ArrowRows:
         """Release the source."""
 
 
-def stored_bytes(encoder: Encoder) -> int:
+def stored_bytes(encoder: BatchEncoder) -> int:
     """Return the size of a stored row."""
     columns = encoder.columns
     beside = len(columns.targets) + (columns.weights is not None)

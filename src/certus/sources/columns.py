@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..exceptions import TableError
 from ..tables.suggestions import unknown
 from ..text.format import count, listed
-from .parts import Part
+from .parts import SourcePart
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,7 +65,7 @@ def kind_of(arrow_type: "pa.DataType") -> str | None:
 
 
 def chosen_columns(
-    parts: Sequence[Part], columns: Names, target: Names, weights: str | None
+    parts: Sequence[SourcePart], columns: Names, target: Names, weights: str | None
 ) -> Columns:
     """Return the columns by their roles; every part is compared with the first."""
     first = parts[0]
@@ -126,7 +126,9 @@ def _require_different(names: Sequence[str], where: str) -> None:
         )
 
 
-def _require_same_columns(part: Part, first: Part, read: Sequence[str], whole: bool) -> None:
+def _require_same_columns(
+    part: SourcePart, first: SourcePart, read: Sequence[str], whole: bool
+) -> None:
     names = part.schema.names
     _require_different(names, part.name)
     for name in read:
@@ -143,7 +145,7 @@ def _require_same_columns(part: Part, first: Part, read: Sequence[str], whole: b
         )
 
 
-def _kinds(parts: Sequence[Part], read: Sequence[str]) -> dict[str, str]:
+def _kinds(parts: Sequence[SourcePart], read: Sequence[str]) -> dict[str, str]:
     kinds: dict[str, str] = {}
     for name in read:
         found = [(part, _kind_in(part, name)) for part in parts]
@@ -161,7 +163,7 @@ def _kinds(parts: Sequence[Part], read: Sequence[str]) -> dict[str, str]:
     return kinds
 
 
-def _kind_in(part: Part, name: str) -> str:
+def _kind_in(part: SourcePart, name: str) -> str:
     import pyarrow as pa
 
     arrow_type = part.schema.field(name).type

@@ -78,7 +78,7 @@ class Vocabulary:
         return values, np.array([place[value] for value in self.codes], dtype=np.intp)
 
 
-class Encoder:
+class BatchEncoder:
     """Batches of the chosen columns as stored rows."""
 
     def __init__(self, columns: Columns, labels: bool):
@@ -149,7 +149,7 @@ class Indicators(NamedTuple):
 class Expansion:
     """Stored rows as rows of X, with the indicators of categories in place of their codes."""
 
-    def __init__(self, encoder: Encoder, drop_first: bool = False):
+    def __init__(self, encoder: BatchEncoder, drop_first: bool = False):
         names: list[str] = []
         self._plain: list[tuple[int, int]] = []
         self._coded: list[Indicators] = []

@@ -10,8 +10,8 @@ from ..exceptions import MissingExtraError, TableError
 from .arrow_rows import BATCH_BYTES, ArrowRows
 from .collections import is_dask
 from .columns import Columns, chosen_columns
-from .dask_tables import DaskTable, dask_rows
-from .encoding import Encoder, Expansion, require_same_names
+from .dask.table import DaskTable, dask_rows
+from .encoding import BatchEncoder, Expansion, require_same_names
 from .first_pass import (
     MAX_DISTINCT_TARGETS,
     MAX_STATED_CLASSES,
@@ -21,7 +21,7 @@ from .first_pass import (
 )
 from .kept import DiskFullError, KeptRows
 from .numpy_files import NumpyColumns, NumpyFile, NumpyRows
-from .parts import Part, Place
+from .parts import Place, SourcePart
 from .paths import files_of, is_paths, kind_of_files, names_of, parts_of
 from .read_ahead import CHUNK_BYTES, MAX_CHUNKS, DecodedRows
 from .streams import ARRAY_TARGET, ARRAY_WEIGHT, ARRAYS_MARK, stream_part
@@ -132,7 +132,7 @@ def _require_pyarrow() -> None:
 
 
 def _arrow_table(
-    parts: list[Part],
+    parts: list[SourcePart],
     name: str,
     columns: Any,
     target: Any,
@@ -154,7 +154,7 @@ def _arrow_table(
         weights = ARRAY_WEIGHT if ARRAY_WEIGHT in schema.names else None
     chosen = chosen_columns(parts, columns, target, weights)
     holds_labels = _holds_labels(chosen, classes)
-    encoder = Encoder(chosen, holds_labels)
+    encoder = BatchEncoder(chosen, holds_labels)
     source = ArrowRows(parts, encoder)
     distinct = _distinct(chosen, classes)
     roles = Roles(
@@ -261,7 +261,7 @@ def _distinct(chosen: Columns, classes: Any) -> DistinctTargets | None:
 
 
 def _target_codes(
-    encoder: Encoder, chosen: Columns, holds_labels: bool, found: FirstPass, classes: Any
+    encoder: BatchEncoder, chosen: Columns, holds_labels: bool, found: FirstPass, classes: Any
 ) -> TargetCodes | None:
     if not chosen.targets:
         return None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Stamp = tuple[int, int, int]
 
 
-class Part(Protocol):
+class SourcePart(Protocol):
     """A file, or a stream, with rows of the columns of its schema."""
 
     @property

@@ -16,7 +16,7 @@ from ..tables.suggestions import did_you_mean
 from ..text.format import listed
 from .arrow_files import ArrowPart, ParquetPart
 from .csv_files import CSVPart
-from .parts import Part
+from .parts import SourcePart
 
 
 def is_paths(source: object) -> bool:
@@ -121,9 +121,9 @@ def names_of(files: Sequence[Path]) -> list[str]:
     return [os.path.relpath(path, common) for path in files]
 
 
-def parts_of(files: Sequence[Path], kind: str) -> list[Part]:
+def parts_of(files: Sequence[Path], kind: str) -> list[SourcePart]:
     """Return a part for each file of one kind (not .npy)."""
-    parts: list[Part] = []
+    parts: list[SourcePart] = []
     first: CSVPart | None = None
     for path, name in zip(files, names_of(files), strict=True):
         if kind == "Parquet":

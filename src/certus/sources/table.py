@@ -30,7 +30,7 @@ class Store(Protocol):
         """Release files and memory."""
 
 
-class Source(Protocol):
+class TableSource(Protocol):
     """Where rows come from."""
 
     def require_unchanged(self, start: int, stop: int) -> None:
@@ -72,7 +72,7 @@ class SourceTable(StreamedTable):
 
     def __init__(
         self,
-        source: Source,
+        source: TableSource,
         store: Store,
         found: FirstPass,
         *,
@@ -219,6 +219,6 @@ class SourceTable(StreamedTable):
         return "\n".join([*lines, *self.notes])
 
 
-def _close(source: Source, store: Store) -> None:
+def _close(source: TableSource, store: Store) -> None:
     store.close()
     source.close()

@@ -62,7 +62,7 @@ class LeastSquaresClassifier(ClassifierMixin, LeastSquares):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
             With kernel="precomputed" K(new rows, rows of the fit).
 
         Returns
@@ -78,7 +78,7 @@ class LeastSquaresClassifier(ClassifierMixin, LeastSquares):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
             With kernel="precomputed" K(new rows, rows of the fit).
 
         Returns

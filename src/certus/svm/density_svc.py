@@ -325,7 +325,7 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
@@ -342,7 +342,7 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------

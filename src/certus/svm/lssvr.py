@@ -161,7 +161,7 @@ class LSSVR(MultiOutputMixin, RegressorMixin, LeastSquares):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
             With kernel="precomputed" K(new rows, rows of the fit).
 
         Returns

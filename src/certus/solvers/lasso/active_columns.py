@@ -260,3 +260,18 @@ def gather(
     else:
         copy = _copied(rows, features)
     return DenseColumns(copy, rows.s, center, rows.threads)
+
+
+def scores(rows: Rows, w: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return Xw + b, (n, K), in one pass over the columns with nonzero coefficients."""
+    z = np.tile(b, (rows.shape[0], 1))
+    if w.any():
+        used = np.flatnonzero(w.any(axis=1))
+        z += rows.map(_products, np.empty_like(z), used, w[used])
+    return z
+
+
+def _products(X: Block, _y: object, _s: object, used: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Xw of the columns used."""
+    product: np.ndarray = X[:, used] @ w
+    return product

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...data.csr import Block
-from ...data.rows import Rows
 from ...runtime.pool import blas_limiter
 from ..first_order.repr_as_called import ReprAsCalled
 from ..glm.exact_step import exact_step_from_scores
@@ -30,6 +28,7 @@ from .active_columns import (
     SparseColumns,
     gather,
     gradient_of_columns,
+    scores,
 )
 from .column_model import minimize_by_columns
 from .coordinate_penalty import CoordinatePenalty
@@ -82,7 +81,7 @@ class CoordinateDescent(ReprAsCalled):
             if _takes_all_columns(problem):
                 return SmallNewton().init(problem, w, b)
             _prepare(problem)
-            z = _scores(problem.rows, w, b)
+            z = scores(problem.rows, w, b)
             point = _best_intercept(problem, _Iterate.at(problem, w, b, z))
             size = max(64, int(FIRST_SET_PER_SQRT_SIZE[problem.rows.sparse] * np.sqrt(w.size)))
             return _state_at(
@@ -161,7 +160,7 @@ class CoordinateDescentState:
     stalled: float = 0.0  # consecutive steps without progress
 
 
-# --- passes over X --------------------------------------------------------------------------------
+# --- columns --------------------------------------------------------------------------------------
 
 
 def _prepare(problem: Problem) -> None:
@@ -189,20 +188,6 @@ def _deviation(problem: Problem, features: np.ndarray) -> np.ndarray:
         typical = np.median(deviation[deviation > 0]) if (deviation > 0).any() else 1.0
         known[new] = np.where(deviation > 0, deviation, typical)
     return known[features]
-
-
-def _scores(rows: Rows, w: np.ndarray, b: np.ndarray) -> np.ndarray:
-    z = np.tile(b, (rows.shape[0], 1))
-    if w.any():
-        used = np.flatnonzero(w.any(axis=1))
-        z += rows.map(_products, np.empty_like(z), used, w[used])
-    return z
-
-
-def _products(X: Block, _y: object, _s: object, used: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Xw of the columns used."""
-    product: np.ndarray = X[:, used] @ w
-    return product
 
 
 # --- bounds and working sets ----------------------------------------------------------------------

@@ -15,16 +15,26 @@ that is, if a column repeats others. With more columns than rows, T spans the ro
 orthogonal to them change no score.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ...data.rows import Rows
-from ...data.types import Weights
 from ..glm.linear_problem import Aliases
 from .aliases import aliases_of_directions, find_aliases
 from .gram import NonFiniteError
-from .sliced_products import product
+from .orthogonal_sums import (
+    add_direction_sums,
+    direction_sums,
+    products_with,
+    ranges_of,
+    stacked,
+    stacked_triangle,
+    sum_about,
+    sum_of_scores,
+    triangle_of,
+    widened,
+)
 
 LEFT_OUT_ROUNDINGS = 4.0  # ‖X̃d‖/(eps·‖|X̃||d|‖) up to which a direction is left out
 DOUBTFUL_FACTOR = 1e4  # roundings below which singular vectors are inaccurate …
@@ -57,7 +67,7 @@ class Orthogonal(NamedTuple):
 
     def of(self, X: np.ndarray) -> np.ndarray:
         """Z of a block of rows."""
-        return _combined(X, self.exponent, self.T, self.canceling)
+        return products_with(X, self.exponent, self.T, self.canceling)
 
     def rows(self, rows: Rows) -> Rows:
         """Rows of Z with the same targets and weights."""
@@ -86,7 +96,7 @@ class Orthogonal(NamedTuple):
     def mean_score(self, rows: Rows, w: np.ndarray) -> float:
         """Mean of xᵀw over the rows of positive weight, with extra digits where they cancel."""
         scaled = np.ldexp(w, self.exponent)[:, None]
-        total, count = rows.reduce(_sum_of_scores, self.exponent, scaled, self.canceling.any())
+        total, count = rows.reduce(sum_of_scores, self.exponent, scaled, self.canceling.any())
         return float(total / count)
 
     def to_user(self, eta: np.ndarray) -> np.ndarray:
@@ -179,19 +189,19 @@ class _ScaledColumns(NamedTuple):
     @classmethod
     def of(cls, rows: Rows, intercept: bool) -> "_ScaledColumns":
         counted = None if rows.s is None else rows.s > 0
-        low, high = rows.reduce(_range, combine=_widen)
+        low, high = rows.reduce(ranges_of, combine=widened)
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             raise NonFiniteError
         exponent = np.frexp(np.maximum(np.abs(low), np.abs(high)))[1].astype(int)
         first = np.ldexp(low, -exponent)
         center = np.zeros(rows.shape[1])
         if intercept:
-            N, total = rows.reduce(_sum_about, exponent, first)
+            N, total = rows.reduce(sum_about, exponent, first)
             center = np.where(low == high, first, first + total / N)
         (n, p), all_rows = rows.shape, rows.shape[0] <= rows.shape[1]
         (R,) = rows.reduce(
-            _triangle, exponent, center, all_rows, square=True,
-            combine=_stacked if all_rows else _stacked_triangle,
+            triangle_of, exponent, center, all_rows, square=True,
+            combine=stacked if all_rows else stacked_triangle,
             block_rows=n if all_rows else max(2 * p, rows.block_rows()),
         )  # fmt: skip
         norm = np.sqrt(np.einsum("ij,ij->j", R, R))
@@ -214,7 +224,7 @@ class _ScaledColumns(NamedTuple):
     def sums(self, T: np.ndarray, canceling: np.ndarray) -> "_DirectionSums":
         (n, _), r = self.rows.shape, T.shape[1]
         sums = self.rows.reduce(
-            _direction_sums, self.exponent, T, canceling, combine=_add_direction_sums, square=True,
+            direction_sums, self.exponent, T, canceling, combine=add_direction_sums, square=True,
             block_rows=max(2 * r, self.rows.block_rows()) if n > r else n,
         )  # fmt: skip
         return _DirectionSums(*sums)
@@ -313,93 +323,3 @@ def _improved(
         size = np.sqrt(columns.sums(T, np.zeros(len(sigma), bool)).size)
         canceling = size > 1 / CANCELING_SINGULAR_SHARE
     return T, canceling, mean
-
-
-# --- passes over the rows -------------------------------------------------------------------------
-
-
-def _range(X: np.ndarray, _y: np.ndarray, s: Weights) -> tuple[Any, Any]:
-    X = X if s is None else X[s > 0]
-    if not len(X):
-        return np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
-    return X.min(axis=0).astype(float), X.max(axis=0).astype(float)
-
-
-def _widen(a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
-    return np.minimum(a[0], b[0]), np.maximum(a[1], b[1])
-
-
-def _scaled(X: np.ndarray, s: Weights, exponent: np.ndarray) -> np.ndarray:
-    X = np.asarray(X if s is None else X[s > 0], dtype=float)
-    return np.ldexp(X, -exponent)
-
-
-def _sum_about(
-    X: np.ndarray, _y: object, s: Weights, exponent: np.ndarray, first: np.ndarray
-) -> tuple[Any, Any]:
-    A = _scaled(X, s, exponent) - first
-    return float(len(A)), A.sum(axis=0)
-
-
-def _triangle(
-    X: np.ndarray, _: object, s: Weights, exponent: np.ndarray, center: np.ndarray, all_rows: bool
-) -> tuple[Any]:
-    A = _scaled(X, s, exponent) - center
-    return (A if all_rows else np.linalg.qr(A, mode="r"),)
-
-
-def _stacked(a: tuple[Any], b: tuple[Any]) -> tuple[Any]:
-    return (np.vstack([a[0], b[0]]),)
-
-
-def _stacked_triangle(a: tuple[Any], b: tuple[Any]) -> tuple[Any]:
-    return (np.linalg.qr(np.vstack([a[0], b[0]]), mode="r"),)
-
-
-def _sum_of_scores(
-    X: np.ndarray, _: object, s: Weights, exponent: np.ndarray, w: np.ndarray, canceling: bool
-) -> tuple[Any, Any]:
-    A = _scaled(X, s, exponent)
-    z = product(A, w) if canceling else np.dot(A, w)
-    return z.sum(), len(z)
-
-
-def _combined(
-    X: np.ndarray, exponent: np.ndarray, T: np.ndarray, canceling: np.ndarray
-) -> np.ndarray:
-    """X̃T of a block, with extra digits where they cancel."""
-    A = np.ldexp(np.asarray(X, dtype=float), -exponent)
-    p = A.shape[1]
-    if len(T) > p:
-        A = np.hstack([A, np.ones((len(A), 1))])
-    if canceling.all():
-        return product(A, T)
-    Z = np.dot(A[:, :p], T[:p])
-    if len(T) > p:
-        Z += T[p]
-    if canceling.any():
-        Z[:, canceling] = product(A, T[:, canceling])
-    return Z
-
-
-def _direction_sums(
-    X: np.ndarray, _: object, s: Weights, exponent: np.ndarray, T: np.ndarray,
-    canceling: np.ndarray,
-) -> tuple[Any, ...]:  # fmt: skip
-    counted = slice(None) if s is None else s > 0
-    X, weight = X[counted], None if s is None else s[counted]
-    Z = _combined(X, exponent, T, canceling)
-    A = np.abs(np.ldexp(np.asarray(X, dtype=float), -exponent))
-    size = np.dot(A, np.abs(T[: A.shape[1]])) + np.abs(T[A.shape[1] :]).sum(axis=0)
-    R = np.linalg.qr(Z, mode="r")
-    weighted = R if weight is None else np.linalg.qr(np.sqrt(weight)[:, None] * Z, mode="r")
-    mean = Z.mean(axis=0) if len(Z) else Z.sum(axis=0)
-    return R, weighted, (size * size).sum(axis=0), mean, len(Z)
-
-
-def _add_direction_sums(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
-    n = max(a[4] + b[4], 1)
-    return (
-        *(np.linalg.qr(np.vstack([a[k], b[k]]), mode="r") for k in (0, 1)),
-        a[2] + b[2], (a[4] * a[3] + b[4] * b[3]) / n, a[4] + b[4],
-    )  # fmt: skip

@@ -1,7 +1,7 @@
 """``certus predict``: answers of a model file for the rows of a table."""
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         file, table = tables.read_both(args)
         _require_predict(file)
         blocks = _blocks_of_table(args, file, table)
-    answers = Answers(file.model, args.id)
+    answers = AnswerColumns(file.model, args.id)
     with (
         output.warnings_noted(),
         refusals(file.model),
@@ -90,7 +90,7 @@ def _require_predict(file: "ModelFile") -> None:
 
 def _blocks_of_table(
     args: argparse.Namespace, file: "ModelFile", table: "Table"
-) -> Iterator[RowsToPredict]:
+) -> Generator[RowsToPredict, None, None]:
     known = [] if args.id is None else [table.column(args.id).name]
     X = matching_rows(file.model, file.table, table, known, args.by_name)
     beside = None if args.id is None else table.data.column(args.id)
@@ -103,7 +103,7 @@ def _blocks_of_table(
 
 def _blocks_of_files(
     args: argparse.Namespace, file: "ModelFile", table: "FileTable"
-) -> Iterator[RowsToPredict]:
+) -> Generator[RowsToPredict, None, None]:
     known = [] if args.id is None else [args.id]
     needed = opening.matching_columns(file, table, known, args.by_name)
     columns = [*dict.fromkeys([*needed, *known])]
@@ -136,7 +136,7 @@ def matching_rows(
     return table.select(needed)
 
 
-class Answers:
+class AnswerColumns:
     """Columns of answers: "prediction", and "p_CLASS" where there are probabilities.
 
     A row in which the model abstains (its answer is NaN, or none of the classes) has no prediction.
@@ -148,7 +148,7 @@ class Answers:
         self._schema: pa.Schema | None = None
 
     def of(self, rows: RowsToPredict) -> "pa.Table":
-        """Answers for a block of rows, in the types of the first block."""
+        """AnswerColumns for a block of rows, in the types of the first block."""
         import pyarrow as pa
 
         answers = pa.table(_answers_of(self.model, rows.X))

@@ -1,7 +1,7 @@
 """``certus verify``: recompute the claim of a model file from the table it was fitted on."""
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from ..tables.targets import rows_taken, target_of, weights_of
 from ..text.format import count
 from . import certificates, output, tables
 from .files import opening
-from .files.model_rows import Columns, KeptRows, require_reads_rows, rows_of_model
+from .files.model_rows import ColumnRoles, RowsOfTheFit, require_reads_rows, rows_of_model
 from .models import needs_target
 from .predict import matching_rows
 from .refusals import refusals
@@ -47,8 +47,9 @@ def run(args: argparse.Namespace) -> int:
     found = _of_files(args) if opening.is_streamed(args.table, args.stream) else None
     certificate, warned = found or _of_table(args)
     if args.json:
-        found = {"certificate": certificates.as_json(certificate), "warnings": warned}
-        output.json_result("verify", found)
+        output.json_result("verify", {
+            "certificate": certificates.as_json(certificate), "warnings": warned,
+        })  # fmt: skip
     else:
         certificates.show(certificate)
     return certificates.exit_code(certificate)
@@ -92,13 +93,13 @@ def _of_files(args: argparse.Namespace) -> "tuple[Certificate, list[str]] | None
     require_reads_rows(model)
     needed = opening.matching_columns(file, table, known, by_name=True)
     rows = schema.get("rows")
-    kept = KeptRows(rows) if isinstance(rows, dict) else None
+    kept = RowsOfTheFit(cast("dict[str, list[int]]", rows)) if isinstance(rows, dict) else None
     with (
         output.warnings_noted() as warned,
         refusals(model),
         opening.progress_of("reading") as progress,
     ):
-        columns = Columns(needed, target, weights)
+        columns = ColumnRoles(needed, target, weights)
         at_once = opening.rows_at_once(opening.columns_read(file.model))
         with rows_of_model(table, steps, columns, progress, at_once, kept) as found:
             if kept is not None:

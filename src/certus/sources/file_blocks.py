@@ -21,7 +21,7 @@ from ..tables.table import truth_as_text
 from ..text.format import count, listed
 from .ahead import ahead
 from .numpy_files import NumpyFile
-from .parts import Part, Stamp, require_stamp, stamp_of
+from .parts import SourcePart, Stamp, require_stamp, stamp_of
 from .paths import files_of, kind_of_files, names_of, parts_of
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class FileTable:
         """The type of a column in all files."""
         import pyarrow as pa
 
-        found: dict[str, tuple[pa.DataType, Part]] = {}
+        found: dict[str, tuple[pa.DataType, SourcePart]] = {}
         for part, raw in zip(self.parts, self._raw, strict=True):
             if name not in raw:
                 raise TableError(
@@ -196,7 +196,7 @@ def _is_number(kind: "pa.DataType") -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _names_in(part: Part) -> dict[str, str]:
+def _names_in(part: SourcePart) -> dict[str, str]:
     """Names of the columns as ``read_table`` has them, each with the one in the file."""
     raw = part.schema.names
     twice = [name for name in dict.fromkeys(raw) if raw.count(name) > 1]
@@ -208,11 +208,11 @@ def _names_in(part: Part) -> dict[str, str]:
     return dict(zip(unique_names(raw)[0], raw, strict=True))
 
 
-def _notes(parts: Sequence[Part]) -> list[str]:
+def _notes(parts: Sequence[SourcePart]) -> list[str]:
     return [note for part in parts for note in getattr(part, "notes", [])]
 
 
-def _parts(files: Sequence[Path], kind: str) -> list[Part]:
+def _parts(files: Sequence[Path], kind: str) -> list[SourcePart]:
     if kind != "NumPy":
         return parts_of(files, kind)
     return [NumpyPart(str(path), name) for path, name in zip(files, names_of(files), strict=True)]

@@ -24,7 +24,7 @@ def medians(blocks: Blocks, n_columns: int) -> np.ndarray:
 
     ``blocks`` gives a pass over the rows: for every block the values of each column.
     """
-    searches = [_Search() for _ in range(n_columns)]
+    searches = [_MedianSearch() for _ in range(n_columns)]
     while any(not search.is_done for search in searches):
         for block in blocks():
             for search, values in zip(searches, block, strict=True):
@@ -53,7 +53,7 @@ def _value(key: int) -> float:
     return float(np.array(bits ^ SIGN if bits & SIGN else ~bits).view(np.float64))
 
 
-class _Search:
+class _MedianSearch:
     """The search for the two middle values of a column."""
 
     def __init__(self) -> None:

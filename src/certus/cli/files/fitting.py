@@ -16,7 +16,7 @@ from ...tables.targets import tasks_by_kind
 from ...text.format import count, listed
 from .. import output, tables
 from ..models import Task
-from .model_rows import Columns, as_given, require_reads_rows, rows_of_model
+from .model_rows import ColumnRoles, as_given, require_reads_rows, rows_of_model
 from .opening import noted, progress_of, rows_at_once
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class RowsOfFiles:
         are_whole = scan is not None and scan.is_number and scan.is_whole and task == "classes"
         with progress_of("preparing rows") as progress:
             rows = rows_of_model(
-                self.files, pipeline[:-1], Columns(used, target, weights, are_whole), progress,
+                self.files, pipeline[:-1], ColumnRoles(used, target, weights, are_whole), progress,
                 rows_at_once(n_columns),
             )  # fmt: skip
         with rows, progress_of("fitting") as progress:

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...sources import FileBlock, FileTable, SourceTable
-    from .opening import Progress
+    from .opening import PassProgress
 
     Arrays = tuple[np.ndarray, np.ndarray | None, np.ndarray | None]
 
 
-class Columns(NamedTuple):
+class ColumnRoles(NamedTuple):
     """Columns of files by their roles."""
 
     used: Sequence[str]
@@ -58,10 +58,10 @@ def reading_models() -> list[str]:
 def rows_of_model(
     table: "FileTable",
     steps: Any,
-    columns: Columns,
-    progress: "Progress",
+    columns: ColumnRoles,
+    progress: "PassProgress",
     rows_at_once: int,
-    kept: "KeptRows | None" = None,
+    kept: "RowsOfTheFit | None" = None,
 ) -> "SourceTable":
     """Return the rows that the model after the fitted ``steps`` reads, from one pass over files.
 
@@ -87,7 +87,7 @@ def rows_of_model(
     return rows
 
 
-class KeptRows:
+class RowsOfTheFit:
     """The rows that a model was fitted on, where a report left some out.
 
     ``rows``: {"left_out": numbers} or {"kept": numbers}, from 1.
@@ -150,7 +150,7 @@ def _place(block: "FileBlock", i: int) -> str:
     return f"row {block.row + i + 1:,} of {block.part}"
 
 
-def _target_of(block: "FileBlock", columns: Columns) -> np.ndarray | None:
+def _target_of(block: "FileBlock", columns: ColumnRoles) -> np.ndarray | None:
     import pyarrow as pa
     import pyarrow.compute as pc
 

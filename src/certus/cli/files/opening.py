@@ -94,16 +94,16 @@ def rows_at_once(n_columns: int) -> int:
 
 
 @contextmanager
-def progress_of(what: str) -> "Iterator[Progress]":
+def progress_of(what: str) -> "Iterator[PassProgress]":
     """Show how far a pass over the rows is."""
     line = ProgressLine(sys.stderr)
     try:
-        yield Progress(line, what)
+        yield PassProgress(line, what)
     finally:
         line.close()
 
 
-class Progress:
+class PassProgress:
     """Counts the rows of passes, and shows them."""
 
     def __init__(self, line: ProgressLine, what: str):
@@ -181,4 +181,5 @@ def last_and_steps(file: "ModelFile") -> tuple[Any, Any]:
             "the model file holds no pipeline from columns of a table: verify in Python, with "
             "certus.open_rows"
         )
-    return file.model[-1], file.model[:-1]
+    pipeline: Any = file.model
+    return pipeline[-1], pipeline[:-1]

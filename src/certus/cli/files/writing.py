@@ -44,7 +44,7 @@ def table_written(path: str | None) -> "Iterator[Callable[[pa.Table], None]]":
     """
     suffix = "" if path is None else Path(path).suffix.casefold()
     if path is not None:
-        with whole_file(path) as file, _Writer(file, suffix) as writer:
+        with whole_file(path) as draft, _Writer(draft, suffix) as writer:
             yield writer.write
         return
     with tempfile.SpooledTemporaryFile(SPOOLED_BYTES) as spooled:

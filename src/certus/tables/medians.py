@@ -7,7 +7,7 @@ the median is the next range, until its values are few enough to be gathered:
     median  =  the mean of the values of rank ⌊(n − 1)/2⌋ and ⌊n/2⌋, which are one if n is odd
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -39,6 +39,12 @@ def medians(blocks: Blocks, n_columns: int) -> np.ndarray:
 def middle_ranks(n: int) -> list[int]:
     """Ranks, from 0, of the values whose mean is the median: one of an odd number, else two."""
     return [n // 2] if n % 2 else [n // 2 - 1, n // 2]
+
+
+def mean_of(middle: "Sequence[float] | np.ndarray") -> float:
+    """The mean of the middle values; infinite where their sum is, as NumPy's median."""
+    with np.errstate(over="ignore"):
+        return float(np.mean(middle))
 
 
 def _keys(values: np.ndarray) -> np.ndarray:
@@ -125,5 +131,5 @@ class _MedianSearch:
         for rank in middle_ranks(self.n):
             within = rank - self.n_below
             middle.append(_value(key_of(within) if within < self.n_within else self.after))
-        self.median = float(np.mean(middle))
+        self.median = mean_of(middle)
         self.is_done = True

@@ -25,7 +25,7 @@ from .columns import (
     role_of_values,
 )
 from .conversion import MAX_ROWS_NAMED, Converted
-from .medians import middle_ranks
+from .medians import mean_of, middle_ranks
 from .table import DescribedTable, ReadReport
 from .targets import MAX_WHOLE
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MAX_COUNTED = 1 << 16  # different values of a column
+MAX_EXAMPLES = 3
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class ColumnScan:
         self.is_number = bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
         self.is_whole = True  # of numbers, as far as they are there
         self.n_infinite = 0
-        self.texts: set[object] = set()
+        self.texts: dict[object, None] = {}  # in the order in which they occur
         self._n = self._n_missing = 0
         self._numbers: np.ndarray = np.empty(0)
         self._counts: np.ndarray = np.empty(0, dtype=np.int64)  # of each of the numbers
@@ -107,7 +108,7 @@ class ColumnScan:
         self._counts_up = True
         self._last: float | None = None
         self._are_dates = True
-        self._examples: Column | None = None
+        self._examples: tuple[str, ...] = ()
         self._missing: list[str] = []
         self._infinite: list[str] = []
 
@@ -119,8 +120,10 @@ class ColumnScan:
             self._n += len(values)
             self._n_missing += values.null_count
             return
-        if self._examples is None:
-            self._examples = described(self.name, Converted(values[:MAX_EXAMPLE_ROWS], frozenset()))
+        if len(self._examples) < MAX_EXAMPLES:
+            first = described(self.name, Converted(values[:MAX_EXAMPLE_ROWS], frozenset()))
+            both = dict.fromkeys((*self._examples, *first.examples))
+            self._examples = tuple(both)[:MAX_EXAMPLES]
         is_missing = pc.is_null(values, nan_is_null=True)
         n_missing = pc.sum(is_missing).as_py() or 0
         if n_missing:
@@ -179,7 +182,7 @@ class ColumnScan:
             return None
         ends = np.cumsum(self._counts)
         ranks = middle_ranks(self._n_counted)
-        return float(np.mean(self._numbers[np.searchsorted(ends, ranks, side="right")]))
+        return mean_of(self._numbers[np.searchsorted(ends, ranks, side="right")])
 
     def _add_floats(self, present: np.ndarray) -> None:
         if self.is_whole:
@@ -192,7 +195,7 @@ class ColumnScan:
 
             self._are_dates = pa.types.is_string(self.kind) and are_dates(values)
         if not self._stopped:
-            self.texts |= set(values.unique().drop_null().to_pylist())
+            self.texts |= dict.fromkeys(values.unique().drop_null().to_pylist())
             self._n_counted += len(values) - values.null_count
             self._stopped = len(self.texts) > MAX_COUNTED
 
@@ -217,8 +220,7 @@ class ColumnScan:
         if is_unreadable(self.kind):
             reason = f"values of type {self.kind} are not used"
             return Column(self.name, "nested", self._n_missing, 0, (), reason)
-        examples = () if self._examples is None else self._examples.examples
-        content = Content(self._n, self._n_missing, self.n_distinct, examples)
+        content = Content(self._n, self._n_missing, self.n_distinct, self._examples)
         if self.is_number:
             role, reason = role_of_numbers(
                 self.name, content, lambda: NumberSequence(self.is_whole, self._counts_up)

@@ -46,7 +46,8 @@ class RowsOfFiles:
         if chosen is None:
             _require_same_columns(self.files)
             return self.files.names
-        named = [*chosen, *filter(None, (args.target, args.weights))]
+        dropped = tables.names_in(args.drop) or []
+        named = [*chosen, *dropped, *filter(None, (args.target, args.weights))]
         for name in named:
             if name not in self.files.names:
                 raise TableError(unknown("column", name, self.files.names, self.files.name))

@@ -228,6 +228,62 @@ def test_rows_that_the_fit_left_out_are_left_out_of_every_block(certus, fitted):
         assert found == kept
 
 
+def test_options_of_text_files_hold_in_blocks_and_are_kept_for_later_files(certus, files):
+    rows = visits()
+    for i, row in enumerate(rows):
+        row[2] = -999 if row[2] == "NA" else row[2]
+        row[3] = "none given" if i % 97 == 5 else row[3]
+    lines = [";".join(map(str, row)).replace(".", ",") for row in rows]
+    (files / "marked.txt").write_text("\n".join([";".join(HEADER), *lines]), encoding="cp1252")
+    given = ["--missing", "-999,none given", "--decimal", ",", "--delimiter", ";",
+             "--encoding", "cp1252"]  # fmt: skip
+    assert certus("fit", "marked.txt", *FIT, "memory.certus", *given).code == 0
+    ran = certus("fit", "marked.txt", "--stream", *FIT, "blocks.certus", *given)
+    assert ran.code == 0, ran.err
+    assert "delimiter: semicolon, decimal comma, cp1252" in ran.err
+    assert (files / "blocks.certus").read_bytes() == (files / "memory.certus").read_bytes()
+    predict = ("predict", "blocks.certus", "marked.txt", "--by-name", "--encoding", "cp1252")
+    memory, blocks = certus(*predict), certus(*predict, "--stream")
+    assert (blocks.code, blocks.out) == (0, memory.out)
+    assert "--missing is for text files" in certus(
+        "predict", "blocks.certus", *FORMS["parquet"], "--by-name", "--missing", "x"
+    ).err  # fmt: skip
+
+
+def test_ids_are_repeated_as_they_are_written(certus, fitted):
+    rows = [[(10**17) + i, *row[1:]] for i, row in enumerate(visits(5))]
+    write_csv(fitted / "big.csv", HEADER, rows)
+    predict = ("predict", "m.certus", "big.csv", "--by-name", "--id", "id")
+    memory, blocks = certus(*predict), certus(*predict, "--stream")
+    assert blocks.out == memory.out
+    assert blocks.out.splitlines()[3].startswith(str((10**17) + 2))
+
+
+def test_truth_values_and_codes_are_read_as_in_the_fit(certus, folder, small_blocks):
+    rows = [[i % 3 == 0, ["007", "123"][i % 2], i * i % 11, i % 7 + i / 8] for i in range(700)]
+    table = pa.table(list(map(list, zip(*rows, strict=True))), names=["ok", "zip", "x", "y"])
+    pq.write_table(table, folder / "t.parquet")
+    given = ["--target", "y", "--out"]
+    assert certus("fit", "t.parquet", *given, "memory.certus").code == 0
+    assert certus("fit", "t.parquet", "--stream", *given, "blocks.certus").code == 0
+    assert (folder / "blocks.certus").read_bytes() == (folder / "memory.certus").read_bytes()
+    numbers = table.slice(1, 1).set_column(1, "zip", pa.array([123])).select(["ok", "zip", "x"])
+    pq.write_table(numbers, folder / "n.parquet")
+    memory = certus("predict", "memory.certus", "n.parquet")
+    blocks = certus("predict", "memory.certus", "n.parquet", "--stream")
+    assert (blocks.code, blocks.out) == (0, memory.out)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_npy_files_are_read_in_blocks(certus, folder, small_blocks, order):
+    X = np.random.default_rng(0).normal(size=(1000, 4))
+    np.save(folder / "a.npy", np.asarray(X, order=order))
+    given = ["--target", "column_4", "--out"]
+    assert certus("fit", "a.npy", *given, "memory.certus").code == 0
+    assert certus("fit", "a.npy", "--stream", *given, "blocks.certus").code == 0
+    assert (folder / "blocks.certus").read_bytes() == (folder / "memory.certus").read_bytes()
+
+
 # --- what is refused ------------------------------------------------------------------------------
 
 

@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         tables.require_new(args.out, args.force)
         require_table_suffix(args.out)
     if opening.is_streamed(args.table, args.stream):
-        file, streamed = opening.open_both(args)
+        file, streamed = opening.open_both(args, [args.id])
         _require_predict(file)
         blocks = _blocks_of_files(args, file, streamed)
     else:

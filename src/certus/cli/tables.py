@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..exceptions import TableError, UsageError
 from ..tables.targets import likely_target
+from ..tables.text_files import TextOptions
 from ..text.format import count
 from . import output
 
@@ -62,6 +63,17 @@ def read(path: str, args: argparse.Namespace, schema: object = None) -> "Table":
     """
     from ..tables import read_table
 
+    options = text_options(args, schema)
+    table = read_table(path, **options._asdict(), roles=roles_of_fit(schema))
+    for line in table.report.lines():
+        output.note(line)
+    if table.report.dialect is None:
+        note_without_effect(path, args)
+    return table
+
+
+def text_options(args: argparse.Namespace, schema: object = None) -> TextOptions:
+    """What the user says about text files, and header and marks of the fit where nothing is."""
     kept = schema if isinstance(schema, dict) else {}
     earlier = kept.get("reading")
     header, missing = reading_options(args).values()
@@ -69,19 +81,17 @@ def read(path: str, args: argparse.Namespace, schema: object = None) -> "Table":
         header = earlier.get("header") if header is None else header
         missing = missing or earlier.get("missing")
     delimiter = args.delimiter.replace("\\t", "\t") if args.delimiter else None
-    table = read_table(
-        path, delimiter=delimiter, decimal=args.decimal, encoding=args.encoding,
-        header=header if isinstance(header, bool) else None,
-        missing=[str(mark) for mark in missing] if isinstance(missing, list) else (),
-        roles=roles_of_fit(schema),
+    return TextOptions(
+        args.encoding, delimiter, args.decimal, header if isinstance(header, bool) else None,
+        [str(mark) for mark in missing] if isinstance(missing, list) else (),
     )  # fmt: skip
-    for line in table.report.lines():
-        output.note(line)
-    if table.report.dialect is None:
-        for name in TEXT_OPTIONS:
-            if getattr(args, name):
-                output.note(f"--{name} is for text files, and has no effect on {path}")
-    return table
+
+
+def note_without_effect(path: str, args: argparse.Namespace) -> None:
+    """Say which options are for text files, of which this is none."""
+    for name in TEXT_OPTIONS:
+        if getattr(args, name):
+            output.note(f"--{name} is for text files, and has no effect on {path}")
 
 
 def roles_of_fit(schema: object) -> dict[str, str]:

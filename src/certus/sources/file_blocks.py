@@ -7,7 +7,7 @@ every pass, and do not reach over the end of a file:
     file 1: rows 0…r, r…2r, …     file 2: rows 0…r, …
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from os import PathLike
 from pathlib import Path
@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..exceptions import MissingExtraError, SourceChangedError, TableError
 from ..tables.binary_files import plain_types
 from ..tables.names import unique_names
+from ..tables.sniff import Dialect
 from ..tables.suggestions import unknown
 from ..tables.table import truth_as_text
 from ..text.format import count, listed
-from .ahead import ahead
+from .csv_files import TextReading
 from .numpy_files import NumpyFile
 from .parts import SourcePart, Stamp, require_stamp, stamp_of
 from .paths import files_of, kind_of_files, names_of, parts_of
+from .read_ahead import ahead
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,28 +44,37 @@ class FileBlock(NamedTuple):
 class FileTable:
     """The columns of one or several files, read block by block.
 
-    ``roles``: those that columns must have, by name ("number", "category", "truth"). The columns
-    are those of the first file; one that is read must hold numbers in all files, or text in all.
+    ``reading``: what is stated about text files, and the roles that columns of any file must have.
+    The columns are those of the first file; one that is read must hold numbers in all files, or
+    text in all.
     """
 
     def __init__(
-        self, source: str | PathLike[str] | Sequence[str], roles: Mapping[str, str] | None = None
+        self,
+        source: str | PathLike[str] | Sequence[str],
+        reading: TextReading = TextReading(),  # noqa: B008 – it is immutable
     ):
         _require_pyarrow()
         files = files_of(source)
         self.kind = kind_of_files(files)
-        self.parts = _parts(files, self.kind)
+        self.parts = _parts(files, self.kind, reading)
         self.bytes = sum(path.stat().st_size for path in files)
         self.name = (
             self.parts[0].name if len(files) == 1 else f"{count(len(files), self.kind + ' file')}"
         )
-        self._roles = dict(roles or {})
+        self._roles = dict(reading.roles)
         self._stamps: list[Stamp | None] = [stamp_of(part.path) for part in self.parts]
         self._raw = [_names_in(part) for part in self.parts]
         self.notes = _notes(self.parts)
         self.names = list(self._raw[0])
         self._types: dict[str, pa.DataType] = {}
         self._part_rows = [part.n_rows for part in self.parts]
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """How text files are written; None: they are of another kind."""
+        found: Dialect | None = getattr(self.parts[0], "dialect", None)
+        return found
 
     @property
     def n_rows(self) -> int | None:
@@ -212,9 +223,9 @@ def _notes(parts: Sequence[SourcePart]) -> list[str]:
     return [note for part in parts for note in getattr(part, "notes", [])]
 
 
-def _parts(files: Sequence[Path], kind: str) -> list[SourcePart]:
+def _parts(files: Sequence[Path], kind: str, reading: TextReading) -> list[SourcePart]:
     if kind != "NumPy":
-        return parts_of(files, kind)
+        return parts_of(files, kind, reading)
     return [NumpyPart(str(path), name) for path, name in zip(files, names_of(files), strict=True)]
 
 

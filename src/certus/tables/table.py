@@ -35,10 +35,7 @@ class ReadReport(NamedTuple):
         """The report, for a person."""
         lines = [f"{self.source}: {self.format}, {count(self.n_rows, 'row')}"]
         if self.dialect is not None:
-            d = self.dialect
-            name = DELIMITER_NAMES.get(d.delimiter, repr(d.delimiter))
-            mark = "comma" if d.decimal == "," else "point"
-            lines.append(f"delimiter: {name}, decimal {mark}, {d.encoding}")
+            lines.append(dialect_in_words(self.dialect))
         if self.missing:
             marks = ", ".join("empty" if m == "" else repr(m) for m in self.missing)
             lines.append(f"missing values: {marks}")
@@ -86,6 +83,13 @@ class DescribedTable(ABC):
                 row["categories"] = self.categories(c.name)
             columns.append(row)
         return {"columns": columns, "used": list(used)}
+
+
+def dialect_in_words(dialect: Dialect) -> str:
+    """How a text file is written, for a person."""
+    name = DELIMITER_NAMES.get(dialect.delimiter, repr(dialect.delimiter))
+    mark = "comma" if dialect.decimal == "," else "point"
+    return f"delimiter: {name}, decimal {mark}, {dialect.encoding}"
 
 
 @dataclass(frozen=True)

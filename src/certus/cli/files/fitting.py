@@ -17,7 +17,7 @@ from ...text.format import count, listed
 from .. import output, tables
 from ..models import Task
 from .model_rows import ColumnRoles, as_given, require_reads_rows, rows_of_model
-from .opening import noted, progress_of, rows_at_once
+from .opening import opened, progress_of, rows_at_once
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,10 +32,7 @@ class RowsOfFiles:
     """The files of ``certus fit``, read once."""
 
     def __init__(self, args: argparse.Namespace):
-        from ...sources import FileTable
-
-        self.files = FileTable(args.table)
-        noted(self.files)
+        self.files = opened(args)
         names = self._names(args)
         self.table = self._scanned(names)
         for text in self.table.report.notes:

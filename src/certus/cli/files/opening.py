@@ -7,13 +7,14 @@ numbers in it. Above half of the free memory, files are read block by block.
 import argparse
 import glob
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...data.memory import available_memory
 from ...exceptions import TableError, UsageError
+from ...tables.table import dialect_in_words
 from ...text.format import count
 from .. import output, tables
 from ..progress_line import ProgressLine
@@ -118,12 +119,31 @@ class PassProgress:
             yield block
 
 
-def noted(table: "FileTable") -> None:
-    """Print what is read, and how."""
+def opened(
+    args: argparse.Namespace, schema: object = None, whole: Container[str] = ()
+) -> "FileTable":
+    """The files of a command, after telling how they are read; see ``tables.read``.
+
+    ``whole``: columns whose whole numbers are written again as such.
+    """
+    from ...sources import FileTable
+    from ...sources.csv_files import TextReading
+
+    options, roles = tables.text_options(args, schema), tables.roles_of_fit(schema)
+    table = FileTable(args.table, TextReading(options, roles, whole))
+    if table.dialect is None:
+        tables.note_without_effect(table.name, args)
+    _note(table)
+    return table
+
+
+def _note(table: "FileTable") -> None:
     size = f"{table.bytes / 1e9:.3g} GB" if table.bytes > 1e8 else f"{table.bytes / 1e6:.3g} MB"
     rows = "" if table.n_rows is None else f"{count(table.n_rows, 'row')}, "
     kind = f"{table.kind}, " if len(table.parts) == 1 else ""
     output.note(f"{table.name}: {kind}{rows}{size}, read block by block")
+    if table.dialect is not None:
+        output.note(dialect_in_words(table.dialect))
     for text in table.notes:
         output.note(text)
 
@@ -131,14 +151,14 @@ def noted(table: "FileTable") -> None:
 # --- with a model file ----------------------------------------------------------------------------
 
 
-def open_both(args: argparse.Namespace) -> "tuple[ModelFile, FileTable]":
+def open_both(
+    args: argparse.Namespace, whole: Container[str] = ()
+) -> "tuple[ModelFile, FileTable]":
     """The model file and the files of a command, read block by block."""
     from ... import model_files
-    from ...sources import FileTable
 
     _, schema = model_files.summary(args.model)
-    table = FileTable(args.table, roles=tables.roles_of_fit(schema))
-    noted(table)
+    table = opened(args, schema, whole)
     return model_files.read(args.model), table
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ..data.rows import Rows, add, as_floats
+from ..data.rows import Rows, RowState, add, as_floats
 from ..runtime.pool import interruptible, long_enough_to_listen
 from .matrix import Matrix
 
@@ -82,6 +82,11 @@ class Data:
     def S(self) -> float:
         """Σ s: without weights, the number of rows."""
         return self.rows.S
+
+    def allocate(self) -> RowState:
+        """Room for a number of every row, to be given to ``reduce`` as ``beside``."""
+        room: RowState = self.rows.allocate()
+        return room
 
     def all_rows(self) -> np.ndarray:
         """X as one dense array; no copy if it is one of floats."""

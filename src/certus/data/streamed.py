@@ -257,6 +257,7 @@ class SpilledState:
         self._file = tempfile.TemporaryFile(prefix="certus-state-", buffering=0)  # noqa: SIM115
         weakref.finalize(self, self._file.close)
         self._file.truncate(self._width * shape[0])
+        weakref.finalize(self, self._file.close)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -265,7 +266,12 @@ class SpilledState:
     def ndim(self) -> int:
         return len(self.shape)
 
-    def __getitem__(self, rows: slice) -> np.ndarray:
+    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
+        if not isinstance(rows, slice):  # a few, by their numbers
+            out = np.empty((len(rows), *self.shape[1:]), self.dtype)
+            for to, i in enumerate(rows.tolist()):
+                read_into(self._file.fileno(), out[to : to + 1], i * self._width)
+            return out
         start, stop, _ = rows.indices(self.shape[0])
         out = np.empty((max(0, stop - start), *self.shape[1:]), self.dtype)
         read_into(self._file.fileno(), out, start * self._width)

@@ -45,7 +45,7 @@ def small_blocks(monkeypatch):
 
 @pytest.fixture
 def files(folder, small_blocks):
-    """The same rows as one CSV file, as two, and in other formats."""
+    """Write the same rows as one CSV file, as two, and in other formats."""
     rows = visits()
     write_csv(folder / "all.csv", HEADER, rows)
     (folder / "years").mkdir()

@@ -62,8 +62,10 @@ def is_streamed(paths: Sequence[str], stream: bool) -> bool:
     needed, free = memory_needed(path), available_memory()
     if free is None or needed <= SHARE_OF_MEMORY * free:
         return False
+    from ...sources.kept import size_in_words
+
     output.note(
-        f"{path.name} would take about {needed / 1e9:.2g} GB of memory, and {free / 1e9:.2g} GB "
+        f"{path.name} would take about {size_in_words(needed)} of memory, and {size_in_words(free)} "
         "are free: it is read block by block"
     )
     return True
@@ -138,7 +140,9 @@ def opened(
 
 
 def _note(table: "FileTable") -> None:
-    size = f"{table.bytes / 1e9:.3g} GB" if table.bytes > 1e8 else f"{table.bytes / 1e6:.3g} MB"
+    from ...sources.kept import size_in_words
+
+    size = size_in_words(table.bytes)
     rows = "" if table.n_rows is None else f"{count(table.n_rows, 'row')}, "
     kind = f"{table.kind}, " if len(table.parts) == 1 else ""
     output.note(f"{table.name}: {kind}{rows}{size}, read block by block")

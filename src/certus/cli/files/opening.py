@@ -65,8 +65,8 @@ def is_streamed(paths: Sequence[str], stream: bool) -> bool:
     from ...sources.kept import size_in_words
 
     output.note(
-        f"{path.name} would take about {size_in_words(needed)} of memory, and {size_in_words(free)} "
-        "are free: it is read block by block"
+        f"{path.name} would take about {size_in_words(needed)} of memory, and "
+        f"{size_in_words(free)} are free: it is read block by block"
     )
     return True
 

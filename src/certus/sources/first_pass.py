@@ -79,6 +79,19 @@ class DistinctTargets:
             found = np.flatnonzero(np.bincount((y - least).astype(np.intp))) + least
         else:
             found = np.unique(y)
+        self._add_distinct(found)
+
+    def include(self, other: "DistinctTargets") -> None:
+        """Include the values of another part of the target."""
+        if self.values is None:
+            return
+        if other.values is None:
+            self.values, self.reason = None, other.reason
+        else:
+            self._add_distinct(other.values)
+
+    def _add_distinct(self, found: np.ndarray) -> None:
+        assert self.values is not None
         self.values = np.union1d(self.values, found)
         if len(self.values) > self.most:
             self.values, self.reason = None, f"more than {self.most:,} different numbers"
@@ -87,7 +100,9 @@ class DistinctTargets:
 class FirstPass:
     """What is found while blocks are added in order."""
 
-    def __init__(self, roles: Roles, distinct: DistinctTargets | None, known_rows: int | None):
+    def __init__(
+        self, roles: Roles, distinct: DistinctTargets | None, known_rows: int | None = None
+    ):
         self.n_rows = 0
         self.sums = np.zeros(len(roles.features))
         self.n_present = np.zeros(len(roles.features))
@@ -118,6 +133,16 @@ class FirstPass:
         if self.sample is not None:
             self.sample.add(block)
         self.n_rows += len(X)
+
+    def include(self, other: "FirstPass") -> None:
+        """Include what another reading found in rows of the same source."""
+        self.sums += other.sums
+        self.n_present += other.n_present
+        self.weight += other.weight
+        self.largest_weight = max(self.largest_weight, other.largest_weight)
+        if self.distinct is not None and other.distinct is not None:
+            self.distinct.include(other.distinct)
+        self.n_rows += other.n_rows
 
     def _add_with_missing(self, X: np.ndarray, place: Place) -> None:
         is_missing = np.isnan(X)

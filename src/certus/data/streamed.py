@@ -102,7 +102,7 @@ class StreamedTable(ABC):
             numbers, sample = self._sample
             at = np.minimum(np.searchsorted(numbers, i), len(numbers) - 1)
             if np.array_equal(numbers[at], i):
-                return _rows_of(sample, at)
+                return rows_of_block(sample, at)
         if self.engine is not None:
             return RowBlock(*gather_parts(self.engine, i))  # type: ignore[arg-type]
         return self._gather(i)
@@ -146,7 +146,8 @@ class StreamedTable(ABC):
         return SpilledState(shape, dtype, order)
 
 
-def _rows_of(block: RowBlock, at: np.ndarray) -> RowBlock:
+def rows_of_block(block: RowBlock, at: np.ndarray) -> RowBlock:
+    """Return the rows with the numbers ``at`` of a block."""
     return RowBlock(*(None if part is None else part[at] for part in block))  # type: ignore[arg-type]
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Block = tuple[Matrix, np.ndarray | None, np.ndarray | None]  # X, y, s
 
+MAX_HELD_ELEMENTS = 1 << 24  # of a sample of rows that are read block by block
 MIN_SHARED_ELEMENTS = 1 << 20  # elements of X from which threads share the work
 
 
@@ -76,6 +77,9 @@ class Data:
         return total
 
     def sample(self, count: int) -> "Data":
+        """A few rows, as data; all of them where that is cheaper than to hold so many."""
+        if self.rows.streamed and count * self.shape[1] > MAX_HELD_ELEMENTS:
+            return self
         return Data(self.rows.sample(count))
 
     @property

@@ -102,7 +102,7 @@ class StreamedTable(ABC):
             numbers, sample = self._sample
             at = np.minimum(np.searchsorted(numbers, i), len(numbers) - 1)
             if np.array_equal(numbers[at], i):
-                return _rows_of(sample, at)
+                return rows_of_block(sample, at)
         if self.engine is not None:
             return RowBlock(*gather_parts(self.engine, i))  # type: ignore[arg-type]
         return self._gather(i)
@@ -146,7 +146,8 @@ class StreamedTable(ABC):
         return SpilledState(shape, dtype, order)
 
 
-def _rows_of(block: RowBlock, at: np.ndarray) -> RowBlock:
+def rows_of_block(block: RowBlock, at: np.ndarray) -> RowBlock:
+    """Return the rows with the numbers ``at`` of a block."""
     return RowBlock(*(None if part is None else part[at] for part in block))  # type: ignore[arg-type]
 
 
@@ -257,6 +258,7 @@ class SpilledState:
         self._file = tempfile.TemporaryFile(prefix="certus-state-", buffering=0)  # noqa: SIM115
         weakref.finalize(self, self._file.close)
         self._file.truncate(self._width * shape[0])
+        weakref.finalize(self, self._file.close)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -265,7 +267,12 @@ class SpilledState:
     def ndim(self) -> int:
         return len(self.shape)
 
-    def __getitem__(self, rows: slice) -> np.ndarray:
+    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
+        if not isinstance(rows, slice):  # a few, by their numbers
+            out = np.empty((len(rows), *self.shape[1:]), self.dtype)
+            for to, i in enumerate(rows.tolist()):
+                read_into(self._file.fileno(), out[to : to + 1], i * self._width)
+            return out
         start, stop, _ = rows.indices(self.shape[0])
         out = np.empty((max(0, stop - start), *self.shape[1:]), self.dtype)
         read_into(self._file.fileno(), out, start * self._width)

@@ -45,17 +45,24 @@ def classification(
 
     ``rows``: y (n, 1) holds class indices, s the sample weights.
     """
-    assert rows.y is not None
-    k = rows.y[:, 0]
-    s = rows.s
+    weighted = rows.recoded(_as_loss_takes_them, C, class_weight, bool(loss.several))
+    return Problem(weighted, loss, penalty, fit_intercept, n_classes if loss.several else 1)
+
+
+def _as_loss_takes_them(
+    y: np.ndarray,
+    s: np.ndarray | None,
+    C: float,
+    class_weight: np.ndarray | None,
+    several: bool,
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return class indices (n, 1), or ±1 for two classes, and the weights C s c_y."""
     if class_weight is not None:
-        c = class_weight[k.astype(np.intp)]
+        c = class_weight[y[:, 0].astype(np.intp)]
         s = c if s is None else s * c
     if C != 1:
-        s = np.full(len(k), C) if s is None else C * s
-    y = rows.y if loss.several else 2 * rows.y - 1
-    weighted = rows.with_targets(y, s)
-    return Problem(weighted, loss, penalty, fit_intercept, n_classes if loss.several else 1)
+        s = np.full(len(y), C) if s is None else C * s
+    return y if several else 2 * y - 1, s
 
 
 def one_vs_rest(

@@ -9,13 +9,16 @@ columns, categories. What cannot be a label is named with its row and a remedy.
 import difflib
 import numbers
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from ..text.format import count, listed
 from .frames import labels_from_frame, ordered_categories
+
+if TYPE_CHECKING:
+    from .rows import Rows
 
 MAX_COUNTED_RANGE = 1 << 16  # whole numbers in a range up to this are counted, not sorted
 # so many different numbers, with fewer rows for each than this, raise a doubt
@@ -248,9 +251,9 @@ def require_weight(classes: np.ndarray, k: np.ndarray, s: np.ndarray | None) -> 
 # --- classes in an order --------------------------------------------------------------------------
 
 
-def in_order(known: np.ndarray, categories: object, y: object, k: np.ndarray) -> np.ndarray:
+def in_order(known: np.ndarray, categories: object, y: object, k: np.ndarray | None) -> np.ndarray:
     """Return the sorted classes ``known`` of y in the requested order: that of ``categories``, or
-    ("auto") that of y's type, or the sorted one. ``k``: the class of each row."""
+    ("auto") that of y's type, or the sorted one. ``k``: the class of each row, if in memory."""
     labels = known.tolist()
     if isinstance(categories, str) and categories == "auto":
         of_type = ordered_categories(y)
@@ -264,8 +267,9 @@ def in_order(known: np.ndarray, categories: object, y: object, k: np.ndarray) ->
         raise ValueError(f"categories has {twice!r} twice: name each class once")
     for j, label in enumerate(labels):
         if label not in ordered:
+            row = "" if k is None else f" (row {int(np.argmax(k == j))})"
             raise ValueError(
-                f"y holds {label!r} (row {int(np.argmax(k == j))}), which is not among "
+                f"y holds {label!r}{row}, which is not among "
                 f"categories={ordered!r}: put it in its place there, or drop its rows"
             )
     for label in ordered:
@@ -299,8 +303,30 @@ def class_weights(
     """c_k for each class; "balanced": c_k = Σs / (K · Σs over class k)."""
     if class_weight is None:
         return None
+    total = np.bincount(k, weights=s, minlength=len(classes)).astype(float)
+    return class_weights_of_totals(class_weight, classes, total)
+
+
+def class_weights_of_rows(
+    class_weight: object, classes: np.ndarray, rows: "Rows"
+) -> np.ndarray | None:
+    """Return ``class_weights`` of rows whose targets (n, 1) are class indices."""
+    if class_weight is None:
+        return None
+    (total,) = rows.reduce_targets(_totals, len(classes))
+    return class_weights_of_totals(class_weight, classes, total)
+
+
+def _totals(y: np.ndarray, s: np.ndarray | None, n_classes: int) -> tuple[np.ndarray]:
+    """Return Σ s of each class of one block."""
+    return (np.bincount(y[:, 0].astype(np.intp), s, n_classes).astype(float),)
+
+
+def class_weights_of_totals(
+    class_weight: object, classes: np.ndarray, total: np.ndarray
+) -> np.ndarray:
+    """Return ``class_weights`` from Σ s of each class."""
     if isinstance(class_weight, str) and class_weight == "balanced":
-        total = np.bincount(k, weights=s, minlength=len(classes)).astype(float)
         there = total > 0  # a class without weight cannot be balanced
         mean = total.sum() / len(classes)
         return np.divide(mean, total, out=np.zeros(len(classes)), where=there)
@@ -319,7 +345,7 @@ def class_weights(
         if label is not None:
             _require_weight(label, class_weight[label])
     c = np.array([1.0 if key is None else float(class_weight[key]) for key in keys])
-    if not (c * np.bincount(k, weights=s, minlength=len(classes))).any():
+    if not (c * total).any():
         raise ValueError(f"class_weight={class_weight!r} leaves no row a weight above 0")
     return c
 

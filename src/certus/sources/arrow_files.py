@@ -44,6 +44,7 @@ class ParquetPart:
                 self.path,
                 buffer_size=max(MIN_BUFFER_BYTES, min(MAX_BUFFER_BYTES, buffer)),
                 pre_buffer=False,
+                page_checksum_verification=True,  # of files that have checksums
             )
         except Exception as error:  # a damaged file may raise nearly anything
             raise cannot_be_read(self.name, self.kind, error) from error

@@ -11,12 +11,13 @@ import numpy as np
 
 from ..data.streamed import RowBlock
 from ..exceptions import SourceChangedError
-from .ahead import ahead
 from .changes import SampledHashes
 from .encoding import BatchEncoder
-from .parts import Place, SourcePart, Stamp, require_stamp, stamp_of
+from .parts import SourcePart, Stamp, require_stamp, stamp_of
+from .read_ahead import ahead
 
 BATCH_BYTES = 1 << 23  # of rows decoded at a time; 1 MB took three times as long for Parquet
+MIN_BATCH_ROWS = 256
 
 
 class PlacedBlock(NamedTuple):
@@ -34,7 +35,7 @@ class ArrowRows:
         self.parts, self.encoder = list(parts), encoder
         columns = encoder.columns.read
         self.row_bytes = stored_bytes(encoder)
-        self.batch_rows = max(256, BATCH_BYTES // self.row_bytes)
+        self.batch_rows = max(MIN_BATCH_ROWS, BATCH_BYTES // self.row_bytes)
         self._columns = columns
         self.part_rows: list[int] = []  # found in the first pass
         self.stamps: list[Stamp | None] = [stamp_of(part.path) for part in self.parts]
@@ -65,19 +66,13 @@ class ArrowRows:
                 done += batch.num_rows
             require_stamp(part.path, part.name, self.stamps[number])
             self.part_rows.append(count)
+        self._ends = np.cumsum(self.part_rows)
         for vocabulary in self.encoder.vocabularies:
             vocabulary.complete = True
 
-    def place(self, row: int) -> Place:
-        """Return the part of a row, and its number within the part."""
-        ends = np.cumsum(self.part_rows)
-        part = int(np.searchsorted(ends, row, side="right"))
-        return Place(self.parts[part].name, row - int(ends[part]) + self.part_rows[part])
-
     def require_unchanged(self, start: int, stop: int) -> None:
         """Raise ``SourceChangedError`` if a file of these rows was written since."""
-        ends = np.cumsum(self.part_rows)
-        first, last = np.searchsorted(ends, [start, max(start, stop - 1)], side="right")
+        first, last = np.searchsorted(self._ends, [start, max(start, stop - 1)], side="right")
         for part in range(int(first), min(int(last) + 1, len(self.parts))):
             require_stamp(self.parts[part].path, self.parts[part].name, self.stamps[part])
 
@@ -105,16 +100,20 @@ class ArrowRows:
             first = offset + row + skipped
             change = self.hashes.first_change(first, block)
             if change is not None:
-                raise self._changed(part, f"has other values in row {change - offset:,}")
+                raise self._changed(part, f"has other values in row {change - offset:,} than")
             yield block
         if end < n:
-            raise self._changed(part, f"ends after row {end - 1:,}: it had {n:,} rows")
+            raise self._changed(part, f"gives {end:,} rows, and gave {n:,}")
 
     def _changed(self, part: SourcePart, what: str) -> SourceChangedError:
+        remedy = "open it again, and fit again"
+        if part.path is None:
+            remedy = (
+                "a source must give the same rows in the same order in every pass. Order them, or "
+                "open it with cache=True, which keeps the rows of the first pass"
+            )
         return SourceChangedError(
-            f"{part.name} {what} when open_rows read it first (rows counted from 0). A source must "
-            "give the same rows in the same order in every pass: order it, or open it again with "
-            "cache=True, which keeps the rows of the first pass"
+            f"{part.name} {what} when open_rows read it first (rows counted from 0): {remedy}"
         )
 
     def close(self) -> None:

@@ -57,7 +57,7 @@ def kind_of(arrow_type: "pa.DataType") -> str | None:
     if types.is_floating(arrow_type) or types.is_decimal(arrow_type):
         return "real"
     if types.is_dictionary(arrow_type):
-        return "text"
+        return "text" if kind_of(arrow_type.value_type) is not None else None
     if types.is_string(arrow_type) or types.is_large_string(arrow_type):
         return "text"
     is_view = getattr(types, "is_string_view", None)

@@ -1,25 +1,31 @@
-"""CSV files as parts: how they are written is decided by the first file and its first megabyte.
+"""CSV files as parts: how they are written is decided by the first file and its first megabytes.
 
 The rules are those of ``read_table`` (encoding, delimiter, decimal mark, header, marks of missing
-values). A column is numbers or text by what its cells in the first megabyte are; a later cell that
-breaks this is refused, since a stream cannot change its mind.
+values). A column is numbers or text by what its first cells are; a later cell that breaks this is
+refused, since a stream cannot change its mind.
 """
 
-import io
+import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..exceptions import TableError
+from ..tables.conversion import clipped, converted
 from ..tables.formats import MISSING, MISSING_NUMBERS
+from ..tables.names import numbered_names, unique_names
 from ..tables.sniff import SAMPLE_BYTES, Dialect, dialect_of
-from ..tables.suggestions import did_you_mean
-from ..tables.text_files import TextOptions, read_text
-from .parts import cannot_be_read
+from ..tables.suggestions import unknown
+from ..tables.text_files import ROW_NAME
+from .parts import Place, cannot_be_read
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow import csv
 
 BLOCK_BYTES = 1 << 22  # of text, parsed at a time; a row must fit into one
+LATER_SAMPLE_BYTES = 1 << 16  # of a file whose columns are known from the first one
+CONVERSION = re.compile(r"CSV column #(\d+): Row #(\d+): CSV conversion error to \w+: (.*)", re.S)
+OTHER_WIDTH = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 
 class CSVPart:
@@ -33,110 +39,197 @@ class CSVPart:
         self.path: str | None = path
         self.name = name
         self.n_rows: int | None = None
-        sample = self._sample()
+        sample = self._sample(SAMPLE_BYTES if like is None else LATER_SAMPLE_BYTES)
+        known: Dialect | None = None if like is None else like.dialect
+        self.dialect: Dialect = self._dialect(sample, known)
+        self._names, self.notes = self._columns(like)
+        self.has_rows = True
         if like is None:
-            text = read_text(io.BytesIO(sample), b"", TextOptions(), {})
-            self.dialect: Dialect = text.dialect
-            self._names, self.notes = text.names, text.notes
-            kinds = [c.values.type for c in text.columns]
+            kinds = self._kinds()
         else:
-            d = like.dialect
-            self.dialect = dialect_of(sample, d.encoding, d.delimiter, d.decimal, d.header)
-            self._names, self.notes, kinds = self._names_like(like), [], []
-            known = {field.name: field.type for field in like.schema}
-            kinds = [known.get(column, pa.string()) for column in self._names]
+            of_first = {field.name: field.type for field in like.schema}
+            kinds = [of_first.get(column, pa.string()) for column in self._names]
         self.schema: pa.Schema = pa.schema(list(zip(self._names, kinds, strict=True)))
 
-    def _names_like(self, like: "CSVPart") -> list[str]:
-        if not self.dialect.header:
-            if self.dialect.n_fields != len(like._names):
-                raise TableError(
-                    f"{self.name} has {self.dialect.n_fields} fields a row, and {like.name} has "
-                    f"{len(like._names)}: give files with the same columns"
-                )
-            return like._names
-        return [column.strip() for column in self.dialect.first_row]
-
-    def _sample(self) -> bytes:
+    def _sample(self, n_bytes: int) -> bytes:
         import pyarrow as pa
 
         try:
             with pa.input_stream(self.path, compression="detect") as stream:
-                sample: bytes = stream.read(SAMPLE_BYTES)
+                sample: bytes = stream.read(n_bytes)
         except Exception as error:
             raise cannot_be_read(self.name, self.kind, error) from error
         if not sample.strip():
             raise TableError(f"{self.name} is empty: remove it, or leave it out")
-        if len(sample) < SAMPLE_BYTES:
-            return sample
-        return sample[: sample.rfind(b"\n") + 1] or sample
+        return sample
+
+    def _dialect(self, sample: bytes, known: Dialect | None) -> Dialect:
+        try:
+            if known is None:
+                return dialect_of(sample)
+            return dialect_of(sample, known.encoding, known.delimiter, known.decimal, known.header)
+        except TableError as error:
+            raise TableError(f"{self.name}: {error}") from error
+
+    def _columns(self, like: "CSVPart | None") -> tuple[list[str], list[str]]:
+        """Return the names of the columns, and notes on those that were changed."""
+        d = self.dialect
+        if d.header:
+            given = d.first_row
+            extra = d.n_fields > len(given)  # tables of R: names of the rows
+            return unique_names([ROW_NAME, *given] if extra else given)
+        if like is not None and d.n_fields != len(like._names):
+            raise TableError(
+                f"{self.name} has {d.n_fields} fields a row, and {like.name} has "
+                f"{len(like._names)}: give files with the same columns"
+            )
+        return numbered_names(d.n_fields), ["no header: columns are numbered"]
+
+    def _kinds(self) -> "list[pa.DataType]":
+        """Return the types of the columns by their first cells."""
+        import pyarrow as pa
+
+        text = dict.fromkeys(self._names, pa.string())
+        try:
+            with self._opened(self._names, text) as reader:
+                first = next((batch for batch in reader if batch.num_rows), None)
+        except Exception as error:
+            raise self._refusal(self._names, text, error) from error
+        if first is None:
+            self.has_rows = False
+            return [pa.float64()] * len(self._names)
+        kinds = []
+        for name, cells in zip(self._names, first.columns, strict=True):
+            found = converted(name, pa.chunked_array([cells]), self.dialect.decimal)
+            if found.note:
+                self.notes.append(f"column '{name}': {found.note}")
+            empty = found.values.null_count == len(found.values)
+            kinds.append(pa.float64() if empty else found.values.type)
+        return kinds
 
     def batches(
         self, columns: Sequence[str], start: int, batch_rows: int
     ) -> "Iterator[tuple[int, pa.RecordBatch]]":
         """Yield batches from the beginning: rows of text cannot be skipped unread."""
         first = 0
+        types = self._types()
+        reader = None
         try:
-            with self._opened(columns) as reader:
-                for batch in reader:
-                    for at in range(0, batch.num_rows, batch_rows):
-                        if first + min(at + batch_rows, batch.num_rows) > start:
-                            yield first + at, self._stripped(batch.slice(at, batch_rows))
-                    first += batch.num_rows
-        except GeneratorExit:
-            raise
-        except TableError:
-            raise
+            reader = self._opened(columns, types)
+            for batch in reader:
+                for at in range(0, batch.num_rows, batch_rows):
+                    if first + min(at + batch_rows, batch.num_rows) > start:
+                        yield first + at, _cleaned(batch.slice(at, batch_rows))
+                first += batch.num_rows
         except Exception as error:
-            raise self._refusal(columns, error) from error
+            raise self._refusal(columns, types, error) from error
+        finally:
+            if reader is not None:
+                reader.close()
 
-    def _opened(self, columns: Sequence[str]) -> "pa.csv.CSVStreamingReader":
+    def _types(self) -> "dict[str, pa.DataType]":
+        import pyarrow as pa
+
+        return {
+            field.name: pa.string() if pa.types.is_string(field.type) else pa.float64()
+            for field in self.schema
+        }
+
+    def _opened(
+        self, columns: Sequence[str], types: "dict[str, pa.DataType]", counted: bool = False
+    ) -> "csv.CSVStreamingReader":
+        """Return a reader; ``counted``: one whose errors name the row, on one thread."""
         import pyarrow as pa
         from pyarrow import csv
 
         d = self.dialect
-        types = {
-            field.name: pa.string() if pa.types.is_string(field.type) else pa.float64()
-            for field in self.schema
-        }
         return csv.open_csv(
             pa.input_stream(self.path, compression="detect"),
             read_options=csv.ReadOptions(
                 encoding=d.encoding, column_names=self._names, block_size=BLOCK_BYTES,
                 skip_rows=int(d.hint), skip_rows_after_names=d.n_rows_before,
+                use_threads=not counted,
             ),
             parse_options=csv.ParseOptions(delimiter=d.delimiter, newlines_in_values=True),
             convert_options=csv.ConvertOptions(
                 column_types=types, include_columns=[*columns], decimal_point=d.decimal,
-                null_values=[*MISSING, *MISSING_NUMBERS], strings_can_be_null=True,
+                null_values=[*MISSING, *MISSING_NUMBERS], strings_can_be_null=False,
             ),
         )  # fmt: skip
 
-    def _stripped(self, batch: "pa.RecordBatch") -> "pa.RecordBatch":
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        columns = [
-            pc.utf8_trim_whitespace(column) if pa.types.is_string(column.type) else column
-            for column in batch.columns
-        ]
-        return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
-
-    def _refusal(self, columns: Sequence[str], error: Exception) -> TableError:
-        message = str(error)
-        if "conversion error" in message:
-            at = message.partition("CSV column #")[2].partition(":")[0]
-            j = int(at) if at.isdigit() else -1
-            column = f"column '{columns[j]}' of " if 0 <= j < len(columns) else ""
-            return TableError(
-                f"{column}{self.name} holds something else than a number "
-                f"({message.partition('conversion error ')[2].strip() or message}), and the first "
-                "rows hold numbers: correct the cell, write numbers plainly (1234.5), or leave the "
-                "column out of columns=[…]"
-            )
+    def _refusal(
+        self, columns: Sequence[str], types: "dict[str, pa.DataType]", error: Exception
+    ) -> TableError:
+        """Return the error of a cell or a row, which is looked for by a reader that counts."""
         missing = [c for c in columns if c not in self._names]
         if missing:
-            close = did_you_mean(missing[0], self._names)
-            hint = f": did you mean '{close}'?" if close else ""
-            return TableError(f"{self.name} has no column '{missing[0]}'{hint}")
+            return TableError(unknown("column", missing[0], self._names, self.name))
+        if "invalid UTF8" in str(error):
+            return TableError(
+                f"{self.name} is not {self.dialect.encoding} throughout: write it again as UTF-8"
+            )
+        try:
+            with self._opened(columns, types, counted=True) as reader:
+                for _ in reader:
+                    pass
+        except Exception as counted:
+            message = str(counted)
+            cell, width = CONVERSION.search(message), OTHER_WIDTH.search(message)
+            if cell is not None:
+                return self._bad_cell(int(cell[1]), int(cell[2]), cell[3], columns)
+            if width is not None:
+                return TableError(
+                    f"{self._place(int(width[1]))}, has {width[3]} fields, and others have "
+                    f"{width[2]}: quote values that hold the delimiter, or correct the row"
+                )
         return cannot_be_read(self.name, self.kind, error)
+
+    def _bad_cell(self, j: int, line: int, what: str, columns: Sequence[str]) -> TableError:
+        value = re.search(r"'(.*)'", what, re.S)
+        shown = clipped(value[1]) if value else "something else"
+        names = columns if j < len(columns) else self._names
+        return TableError(
+            f"column '{names[j]}' holds {shown} ({self._place(line)}), and its first rows hold "
+            "numbers: write numbers plainly (1234.5), leave missing cells empty, or leave the "
+            "column out of columns=[…]"
+        )
+
+    def _place(self, line: int) -> Place:
+        return Place(self.name, line - 1 - self.dialect.n_rows_before - self.dialect.hint)
+
+
+def _cleaned(batch: "pa.RecordBatch") -> "pa.RecordBatch":
+    """Return a batch whose text is without spaces around it, and null where it is missing."""
+    import pyarrow as pa
+
+    columns = [
+        _text(column) if pa.types.is_string(column.type) else column for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _text(cells: "pa.Array") -> "pa.DictionaryArray":
+    """Return text as codes of the different cells, of which there are few."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    coded = cells.dictionary_encode()
+    values = pc.utf8_trim_whitespace(coded.dictionary)
+    is_missing = pc.is_in(values, value_set=pa.array(MISSING, pa.string()))
+    return pa.DictionaryArray.from_arrays(coded.indices, pc.if_else(is_missing, None, values))
+
+
+def csv_parts(paths: Sequence[str], names: Sequence[str]) -> list[Any]:
+    """Return a part for each file; the first one with rows says what the columns hold."""
+    parts: list[CSVPart] = []
+    like: CSVPart | None = None
+    for path, name in zip(paths, names, strict=True):
+        part = CSVPart(path, name, like)
+        if like is None and part.has_rows:
+            like = part
+        parts.append(part)
+    if like is not None:
+        for i, part in enumerate(parts):
+            if not part.has_rows:
+                parts[i] = CSVPart(str(part.path), part.name, like)
+    return parts

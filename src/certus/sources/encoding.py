@@ -40,23 +40,21 @@ class Vocabulary:
             values = values.dictionary_encode()
         at = pc.fill_null(values.indices, 0).to_numpy(zero_copy_only=False)
         is_missing = values.is_null().to_numpy(zero_copy_only=False)
-        distinct = values.dictionary.to_pylist()
-        occurs = np.bincount(at[~is_missing], minlength=len(distinct)) > 0
-        codes = np.array(
-            [
-                self._code(value) if there else np.nan
-                for value, there in zip(distinct, occurs, strict=True)
-            ],
-            dtype=float,
-        )
-        out = codes[at] if len(codes) else np.full(len(at), np.nan)
+        n_distinct = len(values.dictionary)
+        codes = np.full(max(1, n_distinct), np.nan)
+        occurring = np.flatnonzero(np.bincount(at[~is_missing], minlength=n_distinct))
+        if len(occurring) > self.most:
+            raise self._too_many()
+        found = values.dictionary.take(pa.array(occurring)).to_pylist()
+        codes[occurring] = [self._code(value) for value in found]
+        out = codes[at]
         out[is_missing] = np.nan
         return out
 
     def _code(self, value: Any) -> float:
-        code = self.codes.get(value)
-        if value is None:
+        if value is None or value != value:
             return np.nan
+        code = self.codes.get(value)
         if code is None:
             if self.complete:
                 raise SourceChangedError(
@@ -64,12 +62,14 @@ class Vocabulary:
                     "read it first: the source has changed, open it again"
                 )
             if len(self.codes) >= self.most:
-                raise TableError(
-                    f"column '{self.column}' has more than {self.most:,} different values: "
-                    f"{self.remedy}"
-                )
+                raise self._too_many()
             code = self.codes[value] = len(self.codes)
         return code
+
+    def _too_many(self) -> TableError:
+        return TableError(
+            f"column '{self.column}' has more than {self.most:,} different values: {self.remedy}"
+        )
 
     def ranked(self) -> tuple[list[Any], np.ndarray]:
         """Return the values in order, and the place of each code among them."""

@@ -17,6 +17,7 @@ from .parts import Place
 
 MAX_DISTINCT_TARGETS = 1000  # whole numbers that are counted, so that a classifier may use them
 MAX_STATED_CLASSES = 10_000  # with classes=True
+MAX_EXACT = 1 << 53  # below, float64 holds every whole number
 MAX_COUNTED_RANGE = 1 << 16  # whole numbers in a range up to this are counted, not sorted
 MIN_WEIGHT = 1e-300  # the largest weight: rounding errors of smaller sums underflow too
 
@@ -48,7 +49,10 @@ class DistinctTargets:
         if not (y == np.floor(y)).all():
             self.values, self.reason = None, "fractions"
             return
-        if largest - least < MAX_COUNTED_RANGE and max(-least, largest) < 1 << 53:
+        if max(-least, largest) >= MAX_EXACT:
+            self.values, self.reason = None, "numbers of 2^53 and more, which float64 confuses"
+            return
+        if largest - least < MAX_COUNTED_RANGE:
             found = np.flatnonzero(np.bincount((y - least).astype(np.intp))) + least
         else:
             found = np.unique(y)

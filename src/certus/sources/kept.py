@@ -19,6 +19,14 @@ FREE_SHARE = 0.05
 CHECKED_BYTES = 1 << 28  # written between two looks at the free space
 
 
+def size_in_words(n_bytes: float) -> str:
+    """Return "144 kB", "1.2 MB" or "3.25 GB"."""
+    for unit, scale in (("GB", 1e9), ("MB", 1e6)):
+        if n_bytes >= scale:
+            return f"{n_bytes / scale:.3g} {unit}"
+    return f"{n_bytes / 1e3:.3g} kB"
+
+
 class DiskFullError(TableError):
     """There is no room on the disk for the rows of a source."""
 
@@ -47,9 +55,9 @@ class KeptRows:
         usage = shutil.disk_usage(folder)
         reserve = min(FREE_BYTES, int(FREE_SHARE * usage.total))
         if usage.free - reserve < (needed or 0):
-            size = "" if needed is None else f" {needed / 1e9:.3g} GB,"
+            size = "" if needed is None else f"they take {size_in_words(needed)}, and "
             raise DiskFullError(
-                f"no room in {folder} to keep the decoded rows:{size} {usage.free / 1e9:.3g} GB "
+                f"no room in {folder} to keep the decoded rows: {size}{size_in_words(usage.free)} "
                 "are free. Set TMPDIR to a folder on a larger disk, or give cache=False, which "
                 "decodes the source again in every pass"
             )

@@ -18,7 +18,9 @@ from ..data.streamed import RowBlock, read_into
 from ..exceptions import SourceChangedError, TableError
 from .arrow_rows import BATCH_BYTES, PlacedBlock
 from .changes import SampledHashes
+from .encoding import MAX_CLASSES
 from .parts import Place, cannot_be_read, require_stamp, stamp_of
+from .read_ahead import joined_blocks
 
 
 class NumpyFile:
@@ -45,39 +47,39 @@ class NumpyFile:
                 f"{name} holds an array of shape {self.shape} and type {self.dtype}: give numbers, "
                 "a row each"
             )
+        if min(self.shape) < 0:
+            raise TableError(f"{name} is damaged: its header states the shape {self.shape}")
         stated = self._offset + math.prod(self.shape) * self.dtype.itemsize
         if size < stated:
             raise TableError(
-                f"{name} is cut off: its header states {stated:,} bytes, and it has {size:,}"
+                f"{name} is cut off: its header states {stated:,} bytes, and it has {size:,}. "
+                "Write it again"
             )
         self.n_rows = self.shape[0]
         self.n_columns = 1 if len(self.shape) == 1 else self.shape[1]
-        self._file = open(path, "rb", buffering=0)  # noqa: SIM115 – read until the table is closed
+        self.kind = "bU".find(self.dtype.kind)  # truth, text, or numbers
 
     def read(self, start: int, stop: int) -> np.ndarray:
         """Return rows start:stop in the type of the file."""
         k, size = self.n_columns, self.dtype.itemsize
-        if self._fortran and k > 1:
-            columns = np.empty((k, stop - start), self.dtype)
-            for j in range(k):
-                self._fill(columns[j : j + 1], self._offset + (j * self.n_rows + start) * size)
-            values = np.ascontiguousarray(columns.T)
-        else:
-            values = np.empty((stop - start, k), self.dtype)
-            self._fill(values, self._offset + start * k * size)
+        by_column = self._fortran and k > 1
+        values = np.empty((k, stop - start) if by_column else (stop - start, k), self.dtype)
+        if values.size:
+            try:
+                with open(self.path, "rb", buffering=0) as file:
+                    if by_column:
+                        for j in range(k):
+                            at = self._offset + (j * self.n_rows + start) * size
+                            read_into(file.fileno(), values[j], at)
+                    else:
+                        read_into(file.fileno(), values, self._offset + start * k * size)
+            except (EOFError, FileNotFoundError) as error:
+                raise SourceChangedError(
+                    f"{self.name} was cut off or removed since open_rows read it: open it again"
+                ) from error
+        if by_column:
+            values = np.ascontiguousarray(values.T)
         return values.astype(self.dtype.newbyteorder("="), copy=False)
-
-    def _fill(self, out: np.ndarray, offset: int) -> None:
-        if out.size == 0:
-            return
-        try:
-            read_into(self._file.fileno(), out, offset)
-        except EOFError as error:
-            raise SourceChangedError(f"{self.name} was cut off since open_rows read it") from error
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
 
 
 class NumpyColumns:
@@ -92,7 +94,7 @@ class NumpyColumns:
                     f"{file.name} has {file.n_columns} columns, and {first.name} has "
                     f"{first.n_columns}: give files with the same columns"
                 )
-            if (file.dtype.kind == "U") != (first.dtype.kind == "U"):
+            if file.kind != first.kind:
                 raise TableError(
                     f"{file.name} holds {file.dtype}, and {first.name} {first.dtype}: give files "
                     "of the same type"
@@ -103,24 +105,26 @@ class NumpyColumns:
 
     def read(self, start: int, stop: int) -> np.ndarray:
         """Return rows start:stop."""
-        parts = []
-        first = 0
-        for file, end in zip(self.files, self.ends.tolist(), strict=True):
-            a, b = max(start, first), min(stop, end)
-            if a < b:
-                parts.append(file.read(a - first, b - first))
-            first = end
+        parts = [file.read(a, b) for file, a, b in self._ranges(start, stop)]
         if not parts:
             return self.files[0].read(0, 0)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
+    def _ranges(self, start: int, stop: int) -> Iterator[tuple[NumpyFile, int, int]]:
+        """Yield the files that hold rows start:stop, each with the range of its own rows."""
+        at = int(np.searchsorted(self.ends, start, side="right"))
+        while start < stop and at < len(self.files):
+            file, end = self.files[at], int(self.ends[at])
+            first = end - file.n_rows
+            if end > start:
+                yield file, start - first, min(stop, end) - first
+                start = end
+            at += 1
+
     def require_unchanged(self, start: int, stop: int) -> None:
         """Raise ``SourceChangedError`` if a file of these rows was written since."""
-        first = 0
-        for file, end in zip(self.files, self.ends.tolist(), strict=True):
-            if first < stop and end > start:
-                require_stamp(file.path, file.name, file.stamp)
-            first = end
+        for file, _, _ in self._ranges(start, stop):
+            require_stamp(file.path, file.name, file.stamp)
 
     def place(self, row: int) -> Place:
         """Return the file of a row, and its number within the file."""
@@ -197,7 +201,6 @@ class NumpyRows:
 
     def read(self, start: int, stop: int) -> RowBlock:
         """Return rows start:stop, compared with the first pass."""
-        self.require_unchanged(start, stop)
         block = self._read(start, stop)
         change = self.hashes.first_change(start, block)
         if change is not None:
@@ -216,14 +219,12 @@ class NumpyRows:
         )
         if inside:
             return self.read(start, stop)[1:]
-        self.require_unchanged(start, stop)
         return self._targets(start, stop, None)
 
     def read_rows(self, i: np.ndarray) -> RowBlock:
         """Return the rows with ascending numbers ``i``, each by a read of its own."""
         blocks = [self._read(row, row + 1) for row in i.tolist()]
-        columns = zip(*blocks, strict=True)
-        return RowBlock(*(None if c[0] is None else np.concatenate(c) for c in columns))  # type: ignore[arg-type]
+        return joined_blocks(blocks)
 
     def _read(self, start: int, stop: int) -> RowBlock:
         values = self._X.read(start, stop)
@@ -248,6 +249,11 @@ class NumpyRows:
         distinct, at = np.unique(y, return_inverse=True)
         for label in distinct.tolist():
             if label not in self.labels:
+                if len(self.labels) == MAX_CLASSES:
+                    raise TableError(
+                        f"the target has more than {MAX_CLASSES:,} different texts: is it a "
+                        "target? Give one with fewer classes"
+                    )
                 if self._first_pass_is_done:
                     raise SourceChangedError(
                         f"the target holds {label!r}, which it did not when open_rows read it "
@@ -272,8 +278,4 @@ class NumpyRows:
         return Place(self._X.files[part].name, row)
 
     def close(self) -> None:
-        """Close the files."""
-        for columns in (self._X, self._y, self._s):
-            if isinstance(columns, NumpyColumns):
-                for file in columns.files:
-                    file.close()
+        """Do nothing: files are open only while they are read."""

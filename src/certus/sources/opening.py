@@ -19,7 +19,7 @@ from .first_pass import (
     FirstPass,
     Roles,
 )
-from .kept import DiskFullError, KeptRows
+from .kept import DiskFullError, KeptRows, size_in_words
 from .numpy_files import NumpyColumns, NumpyFile, NumpyRows
 from .parts import Place, SourcePart
 from .paths import files_of, is_paths, kind_of_files, names_of, parts_of
@@ -185,7 +185,7 @@ def _arrow_table(
         raise
     store: Store = kept if kept is not None else DecodedRows(source, found.n_rows)
     if kept is not None:
-        size = f"{kept.row_bytes * found.n_rows / 1e9:.3g} GB"
+        size = size_in_words(kept.row_bytes * found.n_rows)
         notes.append(
             f"can be read only once: its rows are kept in a temporary file ({size})"
             if source.once

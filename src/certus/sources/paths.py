@@ -15,7 +15,7 @@ from ..tables.read import HEAD_BYTES, MAGIC, REFUSED_MAGIC
 from ..tables.suggestions import did_you_mean
 from ..text.format import listed
 from .arrow_files import ArrowPart, ParquetPart
-from .csv_files import CSVPart
+from .csv_files import csv_parts
 from .parts import SourcePart
 
 
@@ -123,15 +123,10 @@ def names_of(files: Sequence[Path]) -> list[str]:
 
 def parts_of(files: Sequence[Path], kind: str) -> list[SourcePart]:
     """Return a part for each file of one kind (not .npy)."""
-    parts: list[SourcePart] = []
-    first: CSVPart | None = None
-    for path, name in zip(files, names_of(files), strict=True):
-        if kind == "Parquet":
-            parts.append(ParquetPart(str(path), name))
-        elif kind == "CSV":
-            part = CSVPart(str(path), name, first)
-            first = first or part
-            parts.append(part)
-        else:
-            parts.append(ArrowPart(str(path), name, is_stream=kind == "Arrow stream"))
-    return parts
+    paths, names = [str(path) for path in files], names_of(files)
+    if kind == "CSV":
+        return csv_parts(paths, names)
+    if kind == "Parquet":
+        return [ParquetPart(path, name) for path, name in zip(paths, names, strict=True)]
+    is_stream = kind == "Arrow stream"
+    return [ArrowPart(path, name, is_stream) for path, name in zip(paths, names, strict=True)]

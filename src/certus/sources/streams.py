@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..exceptions import TableError
-from .parts import cannot_be_read
+from ..tables.binary_files import first_line
+from ..tables.suggestions import unknown
+from .columns import KINDS_IN_WORDS, kind_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-STREAM_ROWS = 1 << 16  # of a batch that a query is asked for
+QUERY_ROWS = 1 << 14  # of a batch of DuckDB's, which gives 131,072 otherwise
 ARRAY_TARGET, ARRAY_WEIGHT = "target", "weight"  # of tuples of arrays
 ARRAYS_MARK = {"certus": "arrays"}  # in the schema of a batch that was a tuple of arrays
 
@@ -26,7 +28,6 @@ ARRAYS_MARK = {"certus": "arrays"}  # in the schema of a batch that was a tuple 
 class StreamPart:
     """A stream of Arrow batches; ``opened`` gives it afresh, or raises when it is gone."""
 
-    kind = "a stream of rows"
     path: str | None = None
     n_rows: int | None = None
 
@@ -37,17 +38,21 @@ class StreamPart:
         self._begin()
         if self._first is None:
             raise TableError(f"{name} is empty: it gives no batch")
-        self.schema = self._first.schema
+        self.schema: pa.Schema = self._first.schema
 
     def _begin(self) -> None:
         self._begun = self._opened()
-        self._first = self._next(self._begun)
+        self._first = self._next(self._begun, 0)
 
-    def _next(self, stream: "Iterator[pa.RecordBatch]") -> "pa.RecordBatch | None":
+    def _next(self, stream: "Iterator[pa.RecordBatch]", done: int) -> "pa.RecordBatch | None":
+        import pyarrow as pa
+
         try:
             return next(stream, None)
-        except Exception as error:
-            raise cannot_be_read(self.name, self.kind, error) from error
+        except (pa.ArrowException, OSError) as error:
+            raise TableError(
+                f"{self.name} failed after {done:,} rows: {first_line(error)}"
+            ) from error
 
     def batches(
         self, columns: Sequence[str], start: int, batch_rows: int
@@ -62,18 +67,34 @@ class StreamPart:
         self._begun = self._first = None
         first = 0
         while batch is not None:
-            missing = [c for c in columns if c not in batch.schema.names]
-            if missing:
-                raise TableError(
-                    f"{self.name} has no column '{missing[0]}' in the batch from row {first:,} on: "
-                    "give batches with the same columns"
-                )
+            if batch.schema != self.schema:
+                self._require_like_first(batch.schema, columns, first)
             chosen = batch.select([*columns])
             for at in range(0, batch.num_rows, batch_rows):
                 if first + min(at + batch_rows, batch.num_rows) > start:
                     yield first + at, chosen.slice(at, batch_rows)
             first += batch.num_rows
-            batch = self._next(stream)
+            batch = self._next(stream, first)
+
+    def _require_like_first(self, schema: "pa.Schema", columns: Sequence[str], row: int) -> None:
+        """Refuse a batch, whose first row is ``row``, with other columns than the first batch."""
+        where = f"{self.name}, in the batch from row {row:,} on"
+        for name in columns:
+            if schema.names.count(name) != 1:
+                raise TableError(
+                    f"{unknown('column', name, schema.names, where)} The first batch has it: give "
+                    "batches with the same columns"
+                )
+            here, before = schema.field(name).type, self.schema.field(name).type
+            kinds = kind_of(here), kind_of(before)
+            if kinds[0] == "null" or kinds[0] == kinds[1]:
+                continue
+            words = [KINDS_IN_WORDS.get(kind or "", "something else") for kind in kinds]
+            if words[0] != words[1] or kinds[1] == "float32":
+                raise TableError(
+                    f"column '{name}' of {where} is {here}, and in the first batch {before}: give "
+                    "batches of the same types"
+                )
 
 
 def stream_part(source: Any) -> StreamPart:
@@ -95,6 +116,8 @@ def stream_part(source: Any) -> StreamPart:
             f"this version of polars cannot read {name} in batches: update polars, or write it to "
             "a file (sink_parquet) and open that"
         )
+    if callable(getattr(source, "to_arrow_reader", None)):  # a relation of DuckDB
+        return StreamPart(lambda: iter(source.to_arrow_reader(QUERY_ROWS)), name, False)
     if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
         return StreamPart(lambda: _flat([source]), name, False)
     if callable(source):
@@ -112,10 +135,13 @@ def stream_part(source: Any) -> StreamPart:
 
 
 def _called(source: Callable[[], Any]) -> Iterable[Any]:
-    batches = source()
-    if hasattr(batches, "__arrow_c_stream__") or not isinstance(batches, Iterable):
-        return [batches]
-    return batches
+    """Return the batches that a function gives; one that is a batch itself is the only one."""
+    given = source()
+    is_arrays = isinstance(given, np.ndarray) or (
+        isinstance(given, tuple) and any(isinstance(item, np.ndarray) for item in given)
+    )
+    is_arrow = hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__")
+    return [given] if is_arrays or is_arrow or not isinstance(given, Iterable) else given
 
 
 def _of_dataset(source: Any) -> "Iterator[pa.RecordBatch]":
@@ -140,14 +166,14 @@ def _record_batches(batch: Any) -> "Iterator[pa.RecordBatch]":
 
     if isinstance(batch, pa.RecordBatch):
         yield batch
+    elif type(batch).__module__.partition(".")[0] == "pandas":  # without its index
+        yield from pa.Table.from_pandas(batch, preserve_index=False).to_batches()
     elif hasattr(batch, "__arrow_c_stream__"):
         yield from pa.RecordBatchReader.from_stream(batch)
     elif hasattr(batch, "__arrow_c_array__"):
         yield pa.record_batch(batch)
     elif isinstance(batch, (np.ndarray, tuple)):
         yield _of_arrays(batch if isinstance(batch, tuple) else (batch,))
-    elif type(batch).__module__.partition(".")[0] == "pandas":
-        yield from pa.Table.from_pandas(batch, preserve_index=False).to_batches()
     else:
         raise TableError(
             f"a batch is a {type(batch).__name__}: give Arrow batches, frames, or tuples of arrays "

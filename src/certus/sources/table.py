@@ -2,7 +2,7 @@
 
 import weakref
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, NoReturn, Protocol, Self
 
 import numpy as np
 
@@ -199,6 +199,12 @@ class SourceTable(StreamedTable):
     def _require_open(self) -> None:
         if self._is_closed:
             raise ValueError(f"{self.description}: the table was closed, open it again")
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{self.description}: a table of open_rows refers to open files, so it cannot be "
+            "pickled or copied: open it again where it is used"
+        )
 
     def __enter__(self) -> Self:
         return self

@@ -214,8 +214,7 @@ class LinearSVC(LargestScore, LinearClassifier):
             problem = classification(design, SquaredHinge(), penalty, False, K, C, weight)
             fit, certificate = self._solve(problem, rows, choose(problem), tol, max_iter)
         else:
-            s = np.full(rows.shape[0], C) if rows.s is None else C * rows.s
-            design = design.with_targets(design.y, s)
+            design = design.recoded(_weights_of_losses, C)
             problems = one_vs_rest(design, SquaredHinge(), penalty, False, K, weight)
             fit, certificate = self._solve_each(
                 problems,
@@ -320,6 +319,13 @@ class LinearSVC(LargestScore, LinearClassifier):
             "n_iter_": max(fit.n_iter for fit in fits),
             "solver_": next((fit.solver for fit in fits if fit.solver), ""),
         }
+
+
+def _weights_of_losses(
+    y: np.ndarray, s: np.ndarray | None, C: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return targets, and the weights C s."""
+    return y, np.full(len(y), C) if s is None else C * s
 
 
 def _signs_and_bounds(

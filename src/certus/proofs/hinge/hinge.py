@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from certus.proofs.glm.duality import class_factors
+from certus.proofs.glm.duality import class_factors, class_mass
 from certus.proofs.glm.margins import (
     MarginLoss,
     MarginProblem,
@@ -30,7 +30,8 @@ from certus.proofs.glm.margins import (
     margin_sums,
     quadratic_dual,
 )
-from certus.proofs.hinge._dual import dual_point
+from certus.proofs.hinge._dual import constant, dual_point
+from certus.proofs.hinge._dual_steps import dual_steps
 from certus.proofs.linalg.linear_sums import View
 from certus.proofs.types import Matrix, Numbers, RowData, TargetedRows
 
@@ -121,8 +122,10 @@ def check(
     """
     w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
     options = C, l1, l2, fit_intercept, class_weight, intercept_scaling, one_vs_rest
+    if steps is None and beta is None and not isinstance(data.y, np.ndarray):
+        steps = _found_steps(data, w, b, *options, tol)
     if steps is not None:
-        c = float(intercept_scaling or 1.0) if fit_intercept else 0.0
+        c = constant(fit_intercept, intercept_scaling)
         point = GivenPoint(None, np.asarray(steps, dtype=float), c)
     else:
         point = GivenPoint(_shares(data, w, b, beta, *options, tol), np.empty(0), 0.0)
@@ -170,6 +173,30 @@ def sums_along(
         for sigma, z in zip(of_class[:, 0], np.asarray(scores).T, strict=True):
             a[:, k] = np.clip(np.nan_to_num(a[:, k] + sigma * (1 - sign * z)), 0.0, 1.0)
     return sums_at(X, y, s, a, w, b, view, loss, one_vs_rest)
+
+
+def _found_steps(
+    data: TargetedRows, w: np.ndarray, b: np.ndarray, C: float, l1: float, l2: float,
+    fit_intercept: bool, class_weight: object, intercept_scaling: float | None, one_vs_rest: bool,
+    tol: float,
+) -> np.ndarray:  # fmt: skip
+    """Return the steps to a dual point of rows that are read block by block, (k, K, p + 2)."""
+    k = len(b)
+    (mass,) = data.reduce(class_mass, k if one_vs_rest else 2)
+    factor = class_factors(float(C), class_weight, mass)
+    found = []
+    for t in range(k):
+        of_signs = np.array([C, factor[t]]) if one_vs_rest else factor
+        found.append(
+            dual_steps(
+                data, t if one_vs_rest else 1, of_signs, w[:, t], b[t], l1, l2, fit_intercept,
+                intercept_scaling, tol,
+            )
+        )  # fmt: skip
+    steps = np.zeros((k, max(len(one) for one in found), len(w) + 2))
+    for padded, one in zip(steps, found, strict=True):  # a step of σ = 0 changes nothing
+        padded[len(padded) - len(one) :] = one
+    return steps
 
 
 def signs_and_weights(

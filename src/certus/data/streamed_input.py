@@ -25,7 +25,7 @@ STREAMING = (
 # models of scikit-learn that ``verify`` reads together with a table
 VERIFIED_OF_SKLEARN = (
     "LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV",
-    "LinearSVC",
+    "LinearSVC", "SGDClassifier",
 )  # fmt: skip
 
 

@@ -29,7 +29,8 @@ MODEL_SIGMA = 1e300  # of the model's own point: a = 1 where m < 1
 LENGTHS = np.concatenate([[0.0], 2.0 ** -np.arange(8.0, 2.0, -1.0), np.linspace(0.2, 1.5, 14)])
 LONGER = np.array([2.0, 4.0, 16.0])
 N_LENGTHS = 16  # of a further pass, between two lengths
-MAX_LENGTH_PASSES = 6
+SHORTER = np.geomspace(1e-6, 0.7, N_LENGTHS)  # of the shortest with a positive slope
+MAX_LENGTH_PASSES = 10
 
 
 def dual_steps(
@@ -209,6 +210,8 @@ def zero_of_slopes(slopes: Callable[[np.ndarray], np.ndarray]) -> float:
         high = min(high, float(lengths[values >= 0].min(initial=high)))
         if np.isinf(high):
             lengths = low * LONGER**2
+        elif low == 0:
+            lengths = high * SHORTER
         else:
             lengths = low + (high - low) * np.arange(1, N_LENGTHS) / N_LENGTHS
         values = slopes(lengths)

@@ -59,10 +59,11 @@ def cut_small(monkeypatch: pytest.MonkeyPatch, block_bytes: int) -> None:
     monkeypatch.setattr(streamed, "GATHER_BYTES", block_bytes)
 
 
-def watch_blocks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def watch_blocks(monkeypatch: pytest.MonkeyPatch, streamed_alone: bool = False) -> list[str]:
     """Let every function of blocks be pickled before it is called, and its result be its own.
 
-    Return the names of the functions, as they are called.
+    Return the names of the functions, as they are called. ``streamed_alone``: functions of rows in
+    memory, which are sent nowhere, are not watched.
     """
     called: list[str] = []
 
@@ -89,6 +90,8 @@ def watch_blocks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         def watched(
             self: Any, function: Any, *given: Any, _verb: Any = verb, _at: int = at, **options: Any
         ) -> Any:
+            if streamed_alone and not self.streamed:
+                return _verb(self, function, *given, **options)
             function, arguments = copied(function, given[_at:])
             if "combine" in options:
                 options["combine"], _ = copied(options["combine"], ())

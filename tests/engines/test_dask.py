@@ -1,66 +1,24 @@
-"""Dask collections: the bits of arrays, lazy answers, lost workers, workers that differ."""
+"""Dask collections: the bits of arrays, lazy answers, frames, what stays on the workers."""
 
-import os
-import signal
+import gc
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import GridSearchCV
 
 import certus
 from certus.data.rows import Rows
-from certus.engines import dask as dask_engine
-from certus.engines.dask import DaskEngine
-from certus.exceptions import WorkersDifferError
+from certus.engines.workers import families_of
 from certus.linear_model import Ridge
-from certus.sources.dask.chunks import FrameColumns
-from certus.sources.dask.table import dask_table
-from tests.engines.test_parts import nearest_so_far
+from certus.sources.dask.table import DaskTable
+from tests.engines.dask_data import MARKS, NAMES, N, P, collections, da, data, many_parts
 
-da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 delayed = pytest.importorskip("dask").delayed
 distributed = pytest.importorskip("distributed")
-
-pytestmark = [
-    pytest.mark.filterwarnings("default::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:Sending large graph:UserWarning"),
-    pytest.mark.filterwarnings("default::pytest.PytestUnraisableExceptionWarning"),
-]
-N, P = 40_000, 6
-
-
-def data(seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(N, P)) * [1, 2, 3, 4, 5, 6] + 10
-    return X, X @ np.arange(P) + rng.normal(size=N), rng.uniform(0.5, 2, size=N)
-
-
-def collections(X, y, s, chunks=7_001):
-    """X, y and weights in chunks of their own."""
-    return (
-        da.from_array(X, chunks=(chunks, -1)),
-        da.from_array(y, chunks=9_999),
-        da.from_array(s, chunks=N),
-    )
-
-
-@pytest.fixture(scope="module")
-def client():
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with distributed.Client(**options, set_as_default=False) as client:
-        yield client
-
-
-@pytest.fixture(params=["workers", "no client"])
-def where(request):
-    """With the user's client, and with Dask's own scheduler."""
-    if request.param == "no client":
-        yield None
-        return
-    with request.getfixturevalue("client").as_current() as client:
-        yield client
+pytestmark = MARKS
 
 
 def test_a_fit_on_chunks_has_the_bits_of_the_fit_on_arrays(where):
@@ -75,11 +33,44 @@ def test_a_fit_on_chunks_has_the_bits_of_the_fit_on_arrays(where):
     assert not other.certified
 
 
-@pytest.mark.parametrize("chunks", [N, 20_000, 777])
-def test_the_size_of_chunks_does_not_matter(where, chunks):
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        777,
+        N,
+        (1, 8_191, 3, 12_345, 19_459, 1),
+        (39_999, 1),
+        (130,) * 307 + (90,),
+    ],
+    ids=["777", "one", "odd", "the last row alone", "of 130 rows"],
+)
+def test_bits_do_not_depend_on_where_a_user_cuts_the_rows(where, chunks, monkeypatch):
+    many_parts(monkeypatch)
     X, y, s = data()
     found = Ridge().fit(*collections(X, y, s, chunks))
     np.testing.assert_array_equal(found.coef_, Ridge().fit(X, y, s).coef_)
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize("at", ["an address", "threads of this process"])
+def test_any_client_gives_the_same_bits(at, dask_client, monkeypatch):
+    many_parts(monkeypatch)
+    X, y, s = data()
+    expected = Ridge().fit(X, y, s)
+    options = (
+        {"address": dask_client.scheduler.address}
+        if at == "an address"
+        else {
+            "processes": False,
+            "n_workers": 1,
+            "threads_per_worker": 3,
+            "dashboard_address": None,
+        }
+    )
+    with distributed.Client(**options):
+        found = Ridge().fit(*collections(X, y, s))
+    np.testing.assert_array_equal(found.coef_, expected.coef_)
+    assert found.certificate_.gap == expected.certificate_.gap
 
 
 def test_answers_are_lazy_and_those_of_arrays(where):
@@ -93,149 +84,162 @@ def test_answers_are_lazy_and_those_of_arrays(where):
     assert model.score(dX, dy, ds) == pytest.approx(model.score(X, y, s), rel=1e-12)
 
 
-def test_frames_have_their_target_among_their_columns_or_beside_them(where):
+# --- frames ---------------------------------------------------------------------------------------
+
+
+def test_a_target_is_a_column_of_the_frame_or_stands_beside_it(where):
     X, y, s = data()
-    frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y, s=s)
-    expected = Ridge().fit(frame[list("abcdef")], y, s)
+    frame = pd.DataFrame(X, columns=NAMES).assign(y=y, s=s)
     partitions = dd.from_pandas(frame, npartitions=3)
-    table = dask_table(partitions, columns=FrameColumns(None, ("y",), "s"))
-    for found in (
-        Ridge().fit(table),
-        Ridge().fit(partitions[list("abcdef")], partitions["y"], partitions["s"]),
-    ):
-        np.testing.assert_array_equal(found.coef_, Ridge().fit(X, y, s).coef_)
-        assert found.feature_names_in_.tolist() == list("abcdef")
-    np.testing.assert_allclose(
-        expected.predict(table).compute(), expected.predict(frame[list("abcdef")]), rtol=1e-12
+    expected = Ridge().fit(X, y, s)
+    with certus.open_rows(partitions, target="y", weights="s") as table:
+        assert table.names == tuple(NAMES)
+        assert table.head(3).X.shape == (3, P)
+        np.testing.assert_allclose(table.means, X.mean(axis=0))
+        found = [
+            Ridge().fit(table),
+            Ridge().fit(partitions, "y", "s"),
+            Ridge().fit(partitions[NAMES], partitions["y"], partitions["s"]),
+        ]
+        for model in found:
+            np.testing.assert_array_equal(model.coef_, expected.coef_)
+            assert model.feature_names_in_.tolist() == NAMES
+        answers = found[0].predict(table)
+    np.testing.assert_allclose(answers.compute(), expected.predict(X), rtol=1e-12)
+    assert certus.verify(found[0], partitions, "y", "s").certified
+
+
+def test_categories_that_differ_by_partition_are_those_of_the_whole_frame(where):
+    X, y, _ = data()
+    city = np.array(["Bern", "Ulm", "Graz", "Wien"])[np.arange(N) * 4 // N]
+    frame = pd.DataFrame({"a": X[:, 0], "city": pd.Categorical(city), "b": X[:, 1], "y": y})
+    partitions = dd.from_pandas(frame, npartitions=4)
+    one_each = partitions.map_partitions(
+        lambda part: part.assign(city=part["city"].cat.remove_unused_categories())
     )
+    expected = certus.open_rows(lambda: [frame], target="y", categories="drop-first")
+    for given in (partitions, one_each, partitions.assign(city=partitions["city"].astype(str))):
+        table = certus.open_rows(given, target="y", categories="drop-first")
+        assert table.names == ("a", "city_Graz", "city_Ulm", "city_Wien", "b")
+        assert table.categories == {"city": ["Bern", "Graz", "Ulm", "Wien"]}
+        one, many = Ridge().fit(expected), Ridge().fit(table)
+        np.testing.assert_array_equal(one.coef_, many.coef_)
+        np.testing.assert_allclose(
+            many.predict(table).compute(), expected.read(0, N).X @ one.coef_ + one.intercept_
+        )
+
+
+def test_targets_of_text_are_classes_wherever_they_occur(where):
+    X, y, _ = data()
+    labels = np.where(y > np.median(y), "much", "little").astype(object)
+    labels[:10_000] = "little"  # the first part has one class alone
+    dX = da.from_array(X, chunks=(9_000, -1))
+    table = certus.open_rows(dX, target=da.from_array(labels, chunks=7_001))
+    assert table.classes.tolist() == ["little", "much"]
+    block = table.read(9_990, 10_100)
+    np.testing.assert_array_equal(table.classes[block.y[:, 0].astype(int)], labels[9_990:10_100])
+    whole = certus.open_rows(dX, target=da.from_array((y > 0).astype(int)))
+    assert whole.distinct_targets.dtype.kind == "i"
 
 
 def test_delayed_blocks_and_unknown_sizes_are_counted_first(where):
     X, y, _ = data()
     expected = Ridge().fit(X, y).coef_
     blocks = [delayed(np.array)(part) for part in np.array_split(X, 5)]
-    table = dask_table(blocks, da.from_array(y, chunks=3_000))
+    table = certus.open_rows(blocks, target=da.from_array(y, chunks=3_000))
     np.testing.assert_array_equal(Ridge().fit(table).coef_, expected)
     kept = da.from_array(X, chunks=(8_000, -1))
     kept = kept[kept[:, 0] > -np.inf]  # its chunks have sizes that nobody knows
     found = Ridge().fit(kept, da.from_array(y, chunks=3_000))
     np.testing.assert_array_equal(found.coef_, expected)
+    assert found.predict(kept).compute().shape == (N,)
 
 
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (lambda X, y, s: X.__setitem__((30_000, 2), np.nan), "part .* X holds nan .*column 2"),
-        (lambda X, y, s: y.__setitem__(5, np.inf), "part 0 .* y holds inf"),
-        (lambda X, y, s: s.__setitem__(5, -1), "Negative values in data passed to `sample_weight`"),
-        (lambda X, y, s: s.fill(0), "at least one non-zero"),
-    ],
-)
-def test_bad_values_are_refused_with_their_part(where, spoil, message):
+# --- where rows are -------------------------------------------------------------------------------
+
+
+def test_one_giant_partition_is_cut_for_all_workers(dask_client, monkeypatch):
+    many_parts(monkeypatch)
+    X, y, _ = data()
+    with dask_client.as_current():
+        table = certus.open_rows([delayed(np.array)(X)], target=y)
+        assert isinstance(table, DaskTable)
+        workers = {at[0] for at in dask_client.who_has(table.engine.parts).values()}
+        assert len(workers) == 2
+        np.testing.assert_array_equal(Ridge().fit(table).coef_, Ridge().fit(X, y).coef_)
+
+
+def test_parts_are_forgotten_when_the_table_is(dask_client):
     X, y, s = data()
-    spoil(X, y, s)
-    with pytest.raises(ValueError, match=message):
+
+    def ours():
+        return {key for key in _keys(dask_client) if key.startswith("certus")} - before
+
+    before = set()
+    before = ours()  # of tables of other tests, which a traceback may refer to
+    with dask_client.as_current():
         Ridge().fit(*collections(X, y, s))
+        assert _becomes_empty(ours)
+        table = certus.open_rows(da.from_array(X, chunks=(9_000, -1)), target=y)
+        assert ours()
+        del table
+        gc.collect()
+        assert _becomes_empty(ours)
+        table = certus.open_rows(da.from_array(X, chunks=(9_000, -1)), target=y)
+        table.close()
+        assert _becomes_empty(ours)
+        with pytest.raises(ValueError, match="was closed: open it again"):
+            Ridge().fit(table)
 
 
-def test_targets_of_another_length_are_refused(where):
+def _keys(client):
+    return client.run_on_scheduler(lambda dask_scheduler: [str(k) for k in dask_scheduler.tasks])
+
+
+def _becomes_empty(keys):
+    for _ in range(200):
+        if not keys():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_kernels_of_a_family_are_loaded_before_its_first_pass():
+    def of(module):
+        return families_of(type("statistic", (), {"__module__": module}))
+
+    assert of("certus.solvers.kmeans.lloyd") == ("kmeans",)
+    assert of("certus.solvers.glm.passes") == ("glm", "gram")
+    assert of("certus.proofs.kmeans.kmeans") == ()
+
+
+# --- with scikit-learn ----------------------------------------------------------------------------
+
+
+def test_a_grid_search_on_dask_through_joblib_is_that_of_one_machine(dask_client):
+    import joblib
+
     X, y, _ = data()
-    with pytest.raises(ValueError, match=r"X has 40,000 rows, y has 39,999"):
-        Ridge().fit(da.from_array(X, chunks=(9_000, -1)), da.from_array(y[:-1]))
+    X, y = X[:2_000], y[:2_000]
+    here = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, cv=3).fit(X, y)
+    with dask_client.as_current(), joblib.parallel_config(backend="dask"):
+        there = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, cv=3).fit(X, y)
+    for name in ("mean_test_score", "std_test_score"):
+        np.testing.assert_array_equal(here.cv_results_[name], there.cv_results_[name])
+    assert there.best_estimator_.certificate_.certified
+    np.testing.assert_array_equal(here.best_estimator_.coef_, there.best_estimator_.coef_)
 
 
-def test_an_empty_partition_changes_nothing(where):
+def test_the_driver_keeps_nothing_of_the_length_of_the_table(dask_client):
     X, y, _ = data()
-    parts = [delayed(np.array)(part) for part in (X[:100], X[:0], X[100:])]
-    np.testing.assert_array_equal(
-        Ridge().fit(dask_table(parts, da.from_array(y))).coef_, Ridge().fit(X, y).coef_
-    )
+    with dask_client.as_current():
+        table = certus.open_rows(da.from_array(X, chunks=(9_000, -1)), target=da.from_array(y))
+        rows = Rows(table.X, table.y)
+        state = rows.allocate((3,))
+        rows.map(_first_three, state)
+        assert all(isinstance(handle, distributed.Future) for handle in state.handles)
+        np.testing.assert_array_equal(state[5:9], X[5:9, :3])
 
 
-def test_a_partition_with_other_columns_is_named(where):
-    X, y, _ = data()
-    parts = [delayed(np.array)(part) for part in (X[:30_000], X[30_000:, :4])]
-    with pytest.raises(
-        ValueError, match=r"rows from .*: \[4\] columns, and others have 6|\[4, 6\]"
-    ):
-        dask_table(parts, da.from_array(y))
-
-
-def test_workers_with_other_versions_are_named(client, monkeypatch):
-    here = {**dask_engine.versions(), "numpy": "1.0"}
-    monkeypatch.setattr(dask_engine, "versions_here", lambda: here)
-    with pytest.raises(WorkersDifferError, match=r"tcp://.* has numpy .* instead of 1\.0"):
-        dask_engine.require_equal_workers(client)
-
-
-def test_a_worker_without_the_package_is_named(client, monkeypatch):
-    monkeypatch.setattr(dask_engine, "versions_here", dict)
-    monkeypatch.setattr(dask_engine, "versions", _needs_a_package_that_is_not_there)
-    with pytest.raises(WorkersDifferError, match=r"tcp://.* lacks a package \(No module"):
-        dask_engine.require_equal_workers(client)
-
-
-def _needs_a_package_that_is_not_there():
-    import not_installed  # noqa: F401
-
-
-def killed_while(fit, at):
-    """The result of a fit, and its number of passes; before pass ``at`` a worker is killed.
-
-    It is one that holds a part of the table, and the scheduler has lost it before the pass begins.
-    """
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with distributed.Client(**options) as client, pytest.MonkeyPatch.context() as patch:
-        processes = client.run(os.getpid)
-        passes = []
-        started = DaskEngine.run
-
-        def run(self, function, *args, **kwargs):
-            passes.append(function.__name__)
-            if len(passes) == at:
-                distributed.wait(self.parts)
-                assert len(self.parts) > 2
-                holders = client.who_has(self.parts)
-                worker = holders[self.parts[0].key][0]
-                os.kill(processes[worker], signal.SIGKILL)
-                while worker in client.scheduler_info(n_workers=-1)["workers"]:
-                    time.sleep(0.02)
-            return started(self, function, *args, **kwargs)
-
-        patch.setattr(DaskEngine, "run", run)
-        patch.setattr("certus.sources.dask.chunks.MIN_PART_BYTES", 1 << 17)
-        result = fit()
-        assert len(passes) >= at, "the worker was killed in the middle of the fit"
-        return result, len(passes)
-
-
-@pytest.mark.parametrize("at", [2, 3])  # before the sums of the fit, and before those of the proof
-def test_a_killed_worker_changes_nothing(at):
-    X, y, s = data()
-    found, _ = killed_while(lambda: Ridge().fit(*collections(X, y, s)), at)
-    np.testing.assert_array_equal(found.coef_, Ridge().fit(X, y, s).coef_)
-    assert found.certificate_.certified
-
-
-def nearest_of_all_passes(rows):
-    """What is kept for every row after passes that each change it."""
-    best, which = rows.allocate(), rows.allocate(dtype=np.int32)
-    best[0:N] = np.inf
-    for k, size in enumerate((4_000, 4_000, 3_000, 4_000, 4_000)):
-        center = np.full(P, 5.0 * k)
-        rows.reduce(nearest_so_far, center, k, beside=(best, which), block_rows=size)
-    return np.asarray(best), np.asarray(which)
-
-
-@pytest.mark.costly
-def test_what_is_kept_for_every_row_is_made_again_after_a_loss():
-    X, y, _ = data()
-
-    def fit():
-        table = dask_table(da.from_array(X, chunks=(7_001, -1)), y)
-        return nearest_of_all_passes(Rows(table.X, table.y))
-
-    expected = nearest_of_all_passes(Rows(X, y[:, None]))
-    found, _ = killed_while(fit, 12)
-    for a, b in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(a, b)
+def _first_three(X, y, s):
+    return X[:, :3]

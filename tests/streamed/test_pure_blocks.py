@@ -15,9 +15,14 @@ from certus.linear_model import (
     Lasso,
     LassoCV,
     LinearRegression,
+    LogisticRegression,
+    OrdinalRegression,
     Ridge,
     RidgeCV,
 )
+from certus.solvers.glm import dispatch
+from certus.solvers.separation import scaled_rows
+from tests.streamed import class_cases
 from tests.streamed.linear_cases import CASES, assert_equal_bits, table_of
 
 MODELS = [
@@ -31,7 +36,18 @@ MODELS = [
     LassoCV(alphas=4),
     ElasticNetCV(alphas=4, cv=3),
 ]
+CLASSIFIERS = [
+    LogisticRegression(),
+    LogisticRegression(C=np.inf),
+    LogisticRegression(l1_ratio=0.5, class_weight="balanced"),
+    LogisticRegression(solver="newton-cg"),
+    LogisticRegression(class_weight={"low": 0.0}),
+    OrdinalRegression(),
+    OrdinalRegression(alpha=0.5),
+]
 pytestmark = [
+    pytest.mark.filterwarnings("ignore::certus.exceptions.SeparationWarning"),
+    pytest.mark.filterwarnings("ignore::certus.exceptions.OrderWarning"),
     pytest.mark.filterwarnings("ignore::certus.exceptions.AliasWarning"),
     pytest.mark.filterwarnings("ignore::certus.exceptions.NotCertifiedWarning"),
 ]
@@ -47,6 +63,42 @@ def test_blocks_of_the_linear_families_are_pure(model, case, pure_blocks):
     np.testing.assert_array_equal(fitted.predict(table), fitted.predict(X))
     assert fitted.score(table) <= 1
     assert len(set(pure_blocks)) > 2
+    assert not any("lambda" in name or "locals" in name for name in pure_blocks)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("case", class_cases.CASES)
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=str)
+def test_blocks_of_classifiers_are_pure(model, case, K, pure_blocks, monkeypatch):
+    monkeypatch.setattr(dispatch, "MIN_SAMPLING_ELEMENTS", 0)
+    monkeypatch.setattr(scaled_rows, "MAX_LOADED_ELEMENTS", 0)
+    X, k, s = class_cases.CASES[case](K)
+    table = class_cases.table_of(X, k, s)
+    fitted = clone(model).fit(table)
+    certus.verify(fitted, table)
+    np.testing.assert_array_equal(fitted.predict_proba(table), fitted.predict_proba(X))
+    assert fitted.score(table) <= 1
+    assert len(set(pure_blocks)) > 2
+    assert not any("lambda" in name or "locals" in name for name in pure_blocks)
+
+
+def test_blocks_of_compiled_passes_are_pure(pure_blocks):
+    X, k, s = class_cases.draw(3, n=200_000, weights=True)
+    for classes in (2, 3):
+        table = class_cases.table_of(X, np.minimum(k, classes - 1), s)
+        assert LogisticRegression().fit(table).certificate_.certified
+        assert LogisticRegression(solver="newton-cg").fit(table).certificate_.certified
+    assert not any("lambda" in name or "locals" in name for name in pure_blocks)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("C", [0.5, np.inf])
+@pytest.mark.parametrize("case", ["weights", "aliased", "nearly dependent"])
+def test_blocks_of_logistic_inference_are_pure(case, C, K, pure_blocks):
+    X, k, s = class_cases.CASES[case](K)
+    table = class_cases.table_of(X, k, s)
+    model = LogisticRegression(C=C).fit(table)
+    assert model.inference(table, cov="HC0").n > 0
     assert not any("lambda" in name or "locals" in name for name in pure_blocks)
 
 

@@ -11,7 +11,6 @@ from certus.exceptions import DegenerateWarning
 from certus.feature_selection import NCFSClassifier, NCFSClassifierCV, NCFSRegressor
 from certus.linear_model import (
     FirthLogisticRegression,
-    LogisticRegression,
     LogisticRegressionCV,
     PenalizedClassifier,
 )
@@ -46,7 +45,6 @@ MODELS = [
     NCFSClassifier(max_iter=30),
     NCFSRegressor(max_iter=30),
     FirthLogisticRegression(),
-    LogisticRegression(),
     LinearSVC(),
     PenalizedClassifier(),
     AgglomerativeClustering(3),

@@ -19,9 +19,9 @@ from ..data.streamed import StreamedTable
 from ..data.streamed_answers import answers_of_table
 from ..data.streamed_input import refuse_table
 from ..data.streamed_scores import score_of_table
-from ..sources.collections import is_collection
+from ..sources.collections import is_collection, open_collection
 
-READ_AS_TABLES = ("fit", "score")
+READ_AS_TABLES = ("fit", "score", "bic", "aic")
 LAZY = (
     "predict", "predict_proba", "predict_log_proba", "decision_function", "transform",
     "score_samples",
@@ -60,16 +60,18 @@ def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
         if not (is_collection(X) or isinstance(X, StreamedTable)):
             return method(self, *args, **kwargs)
         given = dict(zip(("X", "y", "sample_weight"), args, strict=False)) | kwargs
-        X = given.pop("X")
-        if is_collection(X):
-            from ..sources.dask.table import dask_table
-
-            X = dask_table(X, given.pop("y", None), given.pop("sample_weight", None))
-        if _reads_tables(self):
-            return method(self, X, **given)
-        if method.__name__ == "fit":
+        if method.__name__ == "fit" and not _reads_tables(self):
             refuse_table(self)
-        return score_of_table(self, method, X, **given)
+        X, own = given.pop("X"), None
+        if is_collection(X):
+            X = own = open_collection(X, given.pop("y", None), given.pop("sample_weight", None))
+        try:
+            if _reads_tables(self):
+                return method(self, X, **given)
+            return score_of_table(self, method, X, **given)
+        finally:
+            if own is not None:
+                own.close()
 
     return call
 
@@ -80,13 +82,14 @@ def _lazily(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         X = args[0] if args else kwargs.get("X")
-        collection = X if is_collection(X) else getattr(X, "collection", None)
-        if collection is None:
+        source = getattr(X, "answers_to", None)
+        if source is None and not is_collection(X):
             return in_blocks(self, *args, **kwargs)
         from ..sources.dask.answers import lazy_answers
+        from ..sources.dask.table import AnswerSource
 
-        names = getattr(X, "names", None) if X is not collection else None
-        return lazy_answers(_Answers(self, method.__name__), collection, names)
+        source = AnswerSource(X, None) if source is None else source
+        return lazy_answers(_Answers(self, method.__name__), source)
 
     return call
 
@@ -96,9 +99,7 @@ def _in_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         X = args[0] if args else kwargs.get("X")
         if is_collection(X):
-            from ..sources.dask.table import dask_table
-
-            X = dask_table(X, None, None)
+            X = open_collection(X)
         if not isinstance(X, StreamedTable) or _reads_tables(self):
             return method(self, *args, **kwargs)
         others = {name: value for name, value in kwargs.items() if name != "X"}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ..data.rows import Rows, add, as_floats
+from ..data.rows import Rows, RowState, add, as_floats
 from ..runtime.pool import interruptible, long_enough_to_listen
 from .matrix import Matrix
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Block = tuple[Matrix, np.ndarray | None, np.ndarray | None]  # X, y, s
 
+MAX_HELD_ELEMENTS = 1 << 24  # of a sample of rows that are read block by block
 MIN_SHARED_ELEMENTS = 1 << 20  # elements of X from which threads share the work
 
 
@@ -76,12 +77,20 @@ class Data:
         return total
 
     def sample(self, count: int) -> "Data":
+        """A few rows, as data; all of them where that is cheaper than to hold so many."""
+        if self.rows.streamed and count * self.shape[1] > MAX_HELD_ELEMENTS:
+            return self
         return Data(self.rows.sample(count))
 
     @property
     def S(self) -> float:
         """Σ s: without weights, the number of rows."""
         return self.rows.S
+
+    def allocate(self) -> RowState:
+        """Room for a number of every row, to be given to ``reduce`` as ``beside``."""
+        room: RowState = self.rows.allocate()
+        return room
 
     def all_rows(self) -> np.ndarray:
         """X as one dense array; no copy if it is one of floats."""

@@ -45,9 +45,13 @@ def _as_defined(rows: Rows, labels: Labels | None) -> Rows:
     """The rows with targets and weights as the definition reads them."""
     if labels is None:
         return rows
-    assert rows.y is not None
-    y, s = labels.targets(rows.y), labels.weights(rows.y, rows.s)
-    return rows.with_targets(y, s)
+    return rows.recoded(_by_labels, labels)
+
+
+def _by_labels(
+    y: np.ndarray, s: np.ndarray | None, labels: Labels
+) -> tuple[np.ndarray, np.ndarray | None]:
+    return labels.targets(y), labels.weights(y, s)
 
 
 def with_causes(finding: Finding, reading: Reading, rows: Rows, status: str) -> Finding:

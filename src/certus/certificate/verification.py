@@ -19,7 +19,7 @@ from ..data.rows import Rows
 from ..data.validation import data_for_verify
 from ..exceptions import CannotVerifyError
 from ..runtime.pool import OutOfTime, in_time, proof_seconds
-from ..sources.collections import is_collection
+from ..sources.collections import is_collection, open_collection
 from .certificate import TOL, Certificate
 from .compared_answers import compared_with_answers
 from .explain.classes import notes_on_classes
@@ -268,9 +268,7 @@ def verify(
     if by not in ("proof", "page"):
         raise ValueError(f'by={by!r}: use "proof" or "page"')
     if is_collection(X):
-        from ..sources.dask.table import dask_table
-
-        X, y, sample_weight = dask_table(X, y, sample_weight), None, None
+        X, y, sample_weight = open_collection(X, y, sample_weight), None, None
     try:
         inner = audit.unwrap(model, X, y)
         if not audit.known(inner.model):

@@ -16,7 +16,6 @@ a table that is larger than memory (``streamed.py``). Targets and weights are so
 """
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,7 +28,16 @@ from ..runtime.config import effective_threads
 from ..runtime.pool import run_on_threads
 from .csr import CSR, Block, DenseBlocks, SparseMatrix
 from .lazy import LazyRows
-from .streamed import KeptState, Recode, SpilledState, StreamedColumn, StreamedX, recoded_columns
+from .spread import spread as spread
+from .streamed import (
+    KeptState,
+    Recode,
+    RowBlock,
+    SpilledState,
+    StreamedColumn,
+    StreamedX,
+    recoded_columns,
+)
 
 BLOCK_BYTES = 1 << 20  # a block stays in cache, and Python's overhead is small beside it
 SMALL_WORK = 1 << 19  # elements below which a thread costs more than it saves
@@ -37,6 +45,7 @@ SQUARE_WORK = 16  # a p×p statistic costs p/16 passes over the elements
 MAX_CACHED_SAMPLE_ELEMENTS = 1 << 19  # a larger sample does not stay in memory
 TARGET_ROWS = 1 << 20  # of a block of targets and weights alone
 ENTRY_BYTES = 12  # of a sparse matrix: a number and its column
+NO_COLUMNS = np.empty((0, 0))
 ENTRIES_PER_COLUMN = 16  # in a sparse block: adding up p sums then costs little beside it
 
 
@@ -182,7 +191,11 @@ class Rows:
 
     def _read(self, start: int, stop: int) -> tuple[Any, Any, Any]:
         """(X_b, y_b, s_b) of streamed rows, in one reading of the table."""
-        X, y, s = self.X.table.read(start, stop)
+        return self._recoded(self.X.table.read(start, stop), slice(start, stop))
+
+    def _recoded(self, block: RowBlock, i: slice | np.ndarray) -> tuple[Any, Any, Any]:
+        """(X_b, y_b, s_b) of streamed rows with the numbers ``i``, of what the table holds."""
+        X, y, s = block
         given: dict[int, Any] = {}  # targets and weights that have the same recodes are made once
         values: list[Any] = []
         for source in (self.y, self.s):
@@ -191,15 +204,15 @@ class Rows:
                 given[key] = given.get(key) or recode(y, s, source.recodes)
                 values.append(given[key][source.which])
             else:
-                values.append(None if source is None else source[start:stop])
+                values.append(None if source is None else source[i])
         return as_floats(X), values[0], values[1]
 
-    def block_rows(self, least: int = 256) -> int:
-        """Rows of a cache-sized block, at least ``least``."""
+    def block_rows(self, least: int = 256, columns: int | None = None) -> int:
+        """Rows of a cache-sized block, at least ``least``; ``columns``: of what is made of X."""
         if self.sparse:
             wanted = max(4 * BLOCK_BYTES // ENTRY_BYTES, ENTRIES_PER_COLUMN * self.shape[1])
             return max(least, wanted * self.shape[0] // max(1, self.X.entries))
-        return max(least, BLOCK_BYTES // (8 * max(1, self.shape[1])))
+        return max(least, BLOCK_BYTES // (8 * max(1, columns or self.shape[1])))
 
     def edges(self, block_rows: int | None = None) -> list[tuple[int, int]]:
         """Edges of near-equal blocks of about ``block_rows`` rows.
@@ -262,9 +275,17 @@ class Rows:
             return reduce_parts(self.engine, edges, of, args, combine, read, (), 0)
         tree = CombiningTree(len(edges), combine)
         for i, (start, stop) in enumerate(edges):
-            y, s = (None if a is None else a[start:stop] for a in (self.y, self.s))
-            tree.put(i, statistic(y, s, *args))
+            tree.put(i, statistic(*self._target_block(start, stop), *args))
         return tree.root
+
+    def _target_block(self, start: int, stop: int) -> tuple[Any, Any]:
+        """(y_b, s_b) of rows start:stop."""
+        if self.streamed:
+            table = self.X.table
+            block = RowBlock(NO_COLUMNS, *table.read_targets(start, stop))
+            return self._recoded(block, slice(start, stop))[1:]
+        y, s = (None if a is None else a[start:stop] for a in (self.y, self.s))
+        return y, s
 
     def map(
         self,
@@ -293,6 +314,8 @@ class Rows:
         if count >= n:
             return self
         i = spread(n, count)
+        if self.streamed:
+            return Rows(*self._recoded(self._stored_sample(i, count), i), threads=self.threads)
         X = self._samples.get(count)
         if X is None:
             X = self._gather(i)
@@ -304,8 +327,19 @@ class Rows:
                 self._samples[count] = X
         return self._subset(i, X)
 
+    def _stored_sample(self, i: np.ndarray, count: int) -> RowBlock:
+        """Return rows of the table, which small samples of the same size need not read again."""
+        block: RowBlock | None = self._samples.get(count)
+        if block is None:
+            block = self.X.table.gather(i)
+            if count * self.shape[1] <= MAX_CACHED_SAMPLE_ELEMENTS:
+                self._samples[count] = block
+        return block
+
     def take(self, i: np.ndarray) -> "Rows":
         """Return a copy of rows by their numbers; many lazy rows stay lazy."""
+        if self.streamed:
+            return Rows(*self._recoded(self.X.table.gather(i), i), threads=self.threads)
         return self._subset(i, self._gather(i))
 
     def _subset(self, i: np.ndarray, X: Source) -> "Rows":
@@ -317,8 +351,6 @@ class Rows:
         X, (_, p) = self.X, self.shape
         if self.sparse:
             return CSR(X[i])
-        if self.streamed:
-            return X[i]
         if isinstance(X, LazyRows) and len(i) * p > MAX_CACHED_SAMPLE_ELEMENTS:
             return X.take(i)
         plain = isinstance(X, np.ndarray) and X.flags.c_contiguous and len(i) * p >= SMALL_WORK
@@ -359,15 +391,3 @@ def rows_of_transpose(X: SparseMatrix, threads: int) -> Rows:
 def as_floats(X: Any) -> Any:
     """X itself if float32 or float64, else a float64 copy."""
     return X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)
-
-
-@lru_cache(maxsize=64)
-def spread(n: int, count: int) -> np.ndarray:
-    """Return about ``count`` distinct row numbers below n, evenly spread but without a period.
-
-    They are multiples of the golden ratio, modulo 1, so that no periodic pattern is missed.
-    """
-    phi = 0.6180339887498949
-    rows = np.unique((np.arange(count) * phi % 1.0 * n).astype(np.intp))
-    rows.flags.writeable = False  # cached for the next caller
-    return rows

@@ -10,6 +10,7 @@ solvers keep for every row (labels, bounds, slopes) is kept by the table too, ou
 
 import os
 import tempfile
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -50,6 +51,7 @@ class StreamedTable(ABC):
     missing = False  # whether X may hold NaN
     description = "rows"  # of the source, for messages
     engine: BlockEngine | None = None  # where passes run, if not on threads of this process
+    answers_to: Any = None  # the Dask collection that answers are lazy arrays about
 
     def __init__(
         self, shape: tuple[int, int], dtype: Any, n_targets: int = 0, has_weights: bool = False
@@ -253,7 +255,9 @@ class SpilledState:
         self.shape, self.dtype, self.order = shape, np.dtype(dtype), order
         self._width = self.dtype.itemsize * int(np.prod(shape[1:], dtype=np.int64))
         self._file = tempfile.TemporaryFile(prefix="certus-state-", buffering=0)  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
         self._file.truncate(self._width * shape[0])
+        weakref.finalize(self, self._file.close)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -262,7 +266,12 @@ class SpilledState:
     def ndim(self) -> int:
         return len(self.shape)
 
-    def __getitem__(self, rows: slice) -> np.ndarray:
+    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
+        if not isinstance(rows, slice):  # a few, by their numbers
+            out = np.empty((len(rows), *self.shape[1:]), self.dtype)
+            for to, i in enumerate(rows.tolist()):
+                read_into(self._file.fileno(), out[to : to + 1], i * self._width)
+            return out
         start, stop, _ = rows.indices(self.shape[0])
         out = np.empty((max(0, stop - start), *self.shape[1:]), self.dtype)
         read_into(self._file.fileno(), out, start * self._width)

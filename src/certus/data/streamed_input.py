@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import CannotVerifyError
@@ -25,7 +26,7 @@ STREAMING = (
 # models of scikit-learn that ``verify`` reads together with a table
 VERIFIED_OF_SKLEARN = (
     "LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV",
-    "LinearSVC", "SGDClassifier",
+    "LogisticRegression", "LogisticRegressionCV", "LinearSVC", "SGDClassifier", "GaussianMixture",
 )  # fmt: skip
 
 
@@ -33,6 +34,11 @@ def columns_of_table(model: Any, table: StreamedTable, reset: bool) -> StreamedX
     """Return X of a table; its columns are noted in the model, or compared with those noted."""
     if not (getattr(model, "_reads_rows", False) or _of_sklearn(model)):
         refuse_table(model)
+    if table.missing and not get_tags(model).input_tags.allow_nan:
+        raise ValueError(
+            f"{table.description} was opened with missing=True, and {type(model).__name__} needs "
+            "every value: open it without, and a missing value is named by row and column"
+        )
     if not reset:
         return columns_of_queries(model, table)
     model.n_features_in_ = table.shape[1]

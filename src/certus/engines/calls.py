@@ -133,6 +133,12 @@ def value_of_joined(*args: Any) -> tuple[np.ndarray]:
     return (joined(*args)[1],)
 
 
+def values_of_rows(
+    parts: list[Any], states: list[np.ndarray], own: tuple[np.ndarray]
+) -> tuple[np.ndarray]:
+    return (states[0][own[0]],)
+
+
 def replaced(
     parts: list[Any], states: list[np.ndarray], own: tuple[int, int, np.ndarray]
 ) -> tuple[None, np.ndarray]:

@@ -13,18 +13,16 @@ from uuid import uuid4
 
 import numpy as np
 
-from ..exceptions import WorkersDifferError
 from ..runtime.config import config_context
 from ..runtime.pool import blas_limiter
-from ..text.format import listed
+from .calls import Fill, Pass
 from .protocol import Call, CallResult, Handle, Piece
+from .workers import require_versions, versions_here, warm_workers
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-EMBEDDED_BYTES = (
-    1 << 16
-)  # of arguments; larger ones are sent to each worker once, not with each task
+EMBEDDED_BYTES = 1 << 16  # of arguments; larger ones are sent to each worker once, not by task
 MAX_SENT_PIECES = 8  # for each part: passes with blocks of different sizes need different ones
 
 
@@ -56,20 +54,23 @@ class DaskEngine:
         keeps: int = 0,
     ) -> list[CallResult]:
         """Make the calls and wait for their values; the states stay on the workers."""
-        shared: Any = Opaque((function, args))
+        if not self.parts:
+            raise ValueError("the table was closed: open it again")
+        warm_workers(self.client, statistic_of(args))
+        shared: Any = Opaque((function, args, versions_here()))
         if size_of(args) > EMBEDDED_BYTES:
             shared = self._start(_same, shared)
         made = [self._start_call(shared, call) for call in calls]
         values, states = made, [()] * len(made)
         if keeps:
             values, *kept = (
-                [self._start(_item, result, j) for result in made] for j in range(keeps + 1)
+                [self._start(item, result, j) for result in made] for j in range(keeps + 1)
             )
             states = list(zip(*kept, strict=True))
         try:
             found = self.client.gather(values)
         except BaseException:
-            self.client.cancel(made)
+            self.client.cancel([*made, *values])
             raise
         return [
             CallResult(value if keeps else value[0], left)
@@ -80,9 +81,13 @@ class DaskEngine:
         """Keep a value beside part i."""
         return self._start(_beside, Opaque(state), self.parts[i])
 
+    def close(self) -> None:
+        """Let go of the parts, which the workers then forget."""
+        self.parts.clear()
+        self._sent.clear()
+
     def _start(self, function: Callable[..., Any], *args: Any) -> "Future[Any]":
-        key = f"certus{function.__name__}-{uuid4().hex}"
-        return self.client.submit(function, *args, key=key, pure=False)
+        return start(self.client, function, *args)
 
     def _start_call(self, shared: Any, call: Call) -> "Future[Any]":
         pieces: list[Any] = []
@@ -105,6 +110,23 @@ class DaskEngine:
         return self._sent[piece]
 
 
+def start(
+    client: "Client", function: Callable[..., Any], *args: Any, workers: Sequence[str] | None = None
+) -> "Future[Any]":
+    """Return the future of a task, on one of these workers if they are there."""
+    key = f"certus-{function.__name__.strip('_')}-{uuid4().hex}"
+    return client.submit(
+        function, *args, key=key, pure=False, workers=workers, allow_other_workers=bool(workers)
+    )
+
+
+def statistic_of(args: tuple[Any, ...]) -> Any:
+    """Return what a pass computes from a block; None of other calls."""
+    of = args[0] if args and isinstance(args[0], Pass) else None
+    statistic = None if of is None else of.statistic
+    return statistic.function if isinstance(statistic, Fill) else statistic
+
+
 def size_of(value: Any) -> int:
     """Return the bytes of all arrays in a value, its items and its attributes."""
     if isinstance(value, np.ndarray):
@@ -121,7 +143,8 @@ def size_of(value: Any) -> int:
 
 def _call(shared: Opaque, pieces: list[Any], states: list[Any], own: Opaque) -> tuple[Any, ...]:
     """Call a function of parts and states on one thread."""
-    function, args = shared.value
+    function, args, expected = shared.value
+    require_versions(expected)
     parts = [part if start is None else _rows_of(part, start, stop) for part, start, stop in pieces]
     with config_context(threads=1), blas_limiter:
         result: tuple[Any, ...] = function(parts, states, own.value, *args)
@@ -140,49 +163,6 @@ def _beside(state: Opaque, part: Any) -> Any:
     return state.value
 
 
-def _item(call: tuple[Any, ...], j: int) -> Any:
+def item(call: tuple[Any, ...], j: int) -> Any:
+    """Return one of the values of a call, on the worker where they are."""
     return call[j]
-
-
-# --- before the first pass ------------------------------------------------------------------------
-
-
-def require_equal_workers(client: "Client") -> None:
-    """Refuse workers that lack certus, or have other versions than this process.
-
-    Raises
-    ------
-    WorkersDifferError
-        Names the workers and what is different there.
-    """
-    here = versions_here()
-    wrong = []
-    for worker, there in client.run(versions, on_error="return").items():
-        if isinstance(there, ModuleNotFoundError):
-            wrong.append(f"{worker} lacks a package ({there})")
-        elif isinstance(there, BaseException):
-            wrong.append(f"{worker} failed ({there!r})")
-        else:
-            differences = [
-                f"{name} {there[name]} instead of {version}"
-                for name, version in here.items()
-                if there[name] != version
-            ]
-            wrong += [f"{worker} has {', '.join(differences)}"] if differences else []
-    if wrong:
-        raise WorkersDifferError(
-            f"The workers must run the same code as this process: {listed(wrong, 3)}. Install the "
-            "same versions there"
-        )
-
-
-def versions() -> dict[str, str]:
-    """Return the versions on which the bits of a result depend."""
-    from importlib.metadata import version
-
-    return {name: version(name) for name in ("certus", "numpy", "scipy", "numba")}
-
-
-def versions_here() -> dict[str, str]:
-    """Return the versions of this process."""
-    return versions()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .calls import joined, replaced, value_of_joined
+from .calls import joined, replaced, value_of_joined, values_of_rows
 from .cuts import Share
 from .protocol import BlockEngine, Call, Handle, Piece
 
@@ -52,12 +52,26 @@ class KeptState:
                 ranges.append((low - a, high - a))
         return tuple(handles), (stop - start, tuple(ranges))
 
-    def __getitem__(self, rows: slice) -> np.ndarray:
-        start, stop, _ = rows.indices(self.shape[0])
+    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
         self._begin()
+        if not isinstance(rows, slice):
+            return self._gathered(rows)
+        start, stop, _ = rows.indices(self.shape[0])
         states, own = self._values(start, stop)
         calls = [Call((), states, own)]
         return self.engine.run(value_of_joined, (self.shape[1:], self.dtype, "C"), calls)[0].value
+
+    def _gathered(self, rows: np.ndarray) -> np.ndarray:
+        """Return the values of a few rows, by their numbers."""
+        out = np.empty((len(rows), *self.shape[1:]), self.dtype)
+        share = np.searchsorted(self.cuts, rows, side="right") - 1
+        used = np.unique(share)
+        calls = [
+            Call((), (self.handles[k],), (rows[share == k] - self.cuts[k],)) for k in used.tolist()
+        ]
+        for k, result in zip(used, self.engine.run(values_of_rows, (), calls), strict=True):
+            out[share == k] = result.value
+        return out
 
     def __setitem__(self, rows: slice, values: Any) -> None:
         start, stop, _ = rows.indices(self.shape[0])

@@ -22,20 +22,30 @@ def compiled_or(compiled: Callable[..., Any], twin: Callable[..., Any]) -> Calla
 
     Both take the same arguments and return the same values up to rounding. ``compiled`` imports its
     kernel itself, and writes nothing before the kernel has been compiled. The first failure in a
-    process raises one RuntimeWarning; a failed kernel is not tried again.
+    process raises one RuntimeWarning; a failed kernel is not tried again. What is returned can be
+    pickled if both can.
     """
+    return twin if compiled in _failed else CompiledOrTwin(compiled, twin)
 
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if compiled not in _failed:
+
+class CompiledOrTwin:
+    """Function that calls ``compiled``, or ``twin`` where its kernel cannot be compiled."""
+
+    def __init__(self, compiled: Callable[..., Any], twin: Callable[..., Any]):
+        self.compiled, self.twin = compiled, twin
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.compiled not in _failed:
             try:
-                return compiled(*args, **kwargs)
+                return self.compiled(*args, **kwargs)
             except Exception as error:
                 if not cannot_compile(error):
                     raise
-                _record_failure(compiled, error)
-        return twin(*args, **kwargs)
+                _record_failure(self.compiled, error)
+        return self.twin(*args, **kwargs)
 
-    return twin if compiled in _failed else call
+    def __repr__(self) -> str:
+        return f"compiled_or({self.compiled!r}, {self.twin!r})"
 
 
 def cannot_compile(error: BaseException) -> bool:

@@ -58,7 +58,7 @@ class LinearClassifier(ClassifierMixin, CertifiedEstimator, ABC):
         ``rows``: those of the problem. ``otherwise``: the solver that continues where the first
         one ended without a certificate.
         """
-        if isinstance(solver, Newton):
+        if isinstance(solver, Newton) or (rows.streamed and solver.name == "cd"):
             side = rows.shape[1] * problem.outputs
             memory_for_gram(side + 1, side, rows.threads)
         solvers = [otherwise or solver, solver]

@@ -36,10 +36,13 @@ def least_norm(rows: Rows, w: np.ndarray, b: np.ndarray, fit_intercept: bool) ->
     """Return the w of least norm with the same scores, by least squares on these scores."""
     if rows.shape[0] <= rows.shape[1]:  # all rows at once
         rows = rows.dense()
-    z = np.empty((rows.shape[0], w.shape[1]))
-    rows.map(_scores, z, w, b)
+    z = rows.allocate((w.shape[1],))
+    rows.reduce(_fill_scores, w, b, beside=(z,))
     return solve(rows.with_targets(z, rows.s), fit_intercept)
 
 
-def _scores(X: Any, _y: np.ndarray, _s: Any, w: np.ndarray, b: np.ndarray) -> Any:
-    return X @ w + b
+def _fill_scores(
+    X: Any, _y: np.ndarray, _s: Any, z: np.ndarray, w: np.ndarray, b: np.ndarray
+) -> tuple[()]:
+    z[:] = X @ w + b
+    return ()

@@ -1,22 +1,21 @@
 """Logistic regression for two classes, softmax regression for more."""
 
-from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from ..certificate import Certificate, certify
-from ..data.labels import class_weights
+from ..data.labels import class_weights_of_rows
 from ..data.rows import Rows
+from ..data.streamed import StreamedTable
 from ..data.types import ClassWeight, Seed
 from ..data.validation import boolean, data_for_classification, not_negative, one_of
 from ..inference import LogisticInference
 from ..losses import Logistic, Softmax
 from ..penalties import ElasticNet
 from ..runtime.progress import monitored
-from ..runtime.user_frame import warn_user
 from ..solvers.first_order.sgd import SGD
 from ..solvers.glm.dispatch import MAX_HESSIAN_COLUMNS, choose, classification
 from ..solvers.glm.newton import Newton
@@ -25,25 +24,17 @@ from ..solvers.problem import Problem
 from ._aliases import warn_of_aliases
 from ._classifier import LinearClassifier, Probabilities, attributes_of, with_constant
 from ._logistic_inference import logistic_inference
-from ._parameters import positive, whole_number
+from ._parameters import Strength, positive, strength_of, whole_number
 from ._partial_fit import fit_class_part, supports_partial_fit
 from ._registry import component, make_solver
 from ._unpenalized import least_norm, separation
 
 SOLVERS = ("auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 NAMED_OPTIMIZERS = ("gd", "agd", "nesterov", "sgd", "asgd")  # run on X as it is
-PENALTIES = ("l1", "l2", "elasticnet", None, "deprecated")
+SOLVERS_OF_BLOCKS = ("newton", "newton-cg", "cd")  # take rows that are read block by block
 MAX_FALLBACK_WORK = 2**35  # n(pK)² up to which Newton's method continues where a solver ended
 # run as named; 'lbfgs' is scikit-learn's default rather than a request: the shape decides
 RUN_AS_NAMED = {"newton-cg": "newton-cg", "newton-cholesky": "newton-cholesky"}
-
-
-class Strength(NamedTuple):
-    """Factors of the losses and of the two parts of the penalty."""
-
-    C: float
-    l1: float
-    l2: float
 
 
 class LogisticRegression(Probabilities, LinearClassifier):
@@ -128,6 +119,8 @@ class LogisticRegression(Probabilities, LinearClassifier):
     array([[1., 0.]])
     """
 
+    _reads_rows = True
+
     def __init__(
         self,
         penalty: str | None = "deprecated",
@@ -162,12 +155,15 @@ class LogisticRegression(Probabilities, LinearClassifier):
         self.n_jobs = n_jobs
 
     @monitored
-    def fit(self, X: object, y: object, sample_weight: object = None) -> "LogisticRegression":
+    def fit(
+        self, X: object, y: object = None, sample_weight: object = None
+    ) -> "LogisticRegression":
         """Fit w and b.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
+            A table of ``certus.open_rows`` is read block by block and brings y and the weights.
         y : array-like of shape (n_samples,)
             Labels of any kind, two or more.
         sample_weight : float or array-like of shape (n_samples,), default=None
@@ -183,10 +179,11 @@ class LogisticRegression(Probabilities, LinearClassifier):
         not_negative("tol", self.tol)
         whole_number("max_iter", self.max_iter)
         self._check_solver()
-        strength = self._strength()
+        strength = strength_of(self)
+        if isinstance(X, StreamedTable):
+            self._require_solver_of_blocks(fit_intercept)
         rows, classes = data_for_classification(self, X, y, sample_weight, weightless=True)
-        assert rows.y is not None
-        weight = class_weights(self.class_weight, classes, rows.y[:, 0].astype(np.intp), rows.s)
+        weight = class_weights_of_rows(self.class_weight, classes, rows)
         start = self._start(classes, rows.shape[1])
         self.classes_ = classes
         self._fit_rows(rows, strength, weight, fit_intercept, start)
@@ -215,7 +212,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         -------
         self
         """
-        fit_intercept, strength = boolean("fit_intercept", self.fit_intercept), self._strength()
+        fit_intercept, strength = boolean("fit_intercept", self.fit_intercept), strength_of(self)
         self._constant: float | None = None
 
         def problems(
@@ -228,7 +225,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         return self
 
     def inference(
-        self, X: object, y: object, sample_weight: object = None, cov: str = "classical"
+        self, X: object, y: object = None, sample_weight: object = None, cov: str = "classical"
     ) -> LogisticInference:
         """Return standard errors, tests, intervals and odds ratios, from the rows of the fit.
 
@@ -239,7 +236,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         Parameters
         ----------
         X, y, sample_weight
-            The rows of the fit. Weights are counts: weight 3 is three rows.
+            The rows of the fit, or the table. Weights are counts: weight 3 is three rows.
         cov : {"classical", "HC0"}, default="classical"
             From the information matrix, or the sandwich estimator, which is valid even where the
             model is wrong.
@@ -296,6 +293,20 @@ class LogisticRegression(Probabilities, LinearClassifier):
             one_of("solver", self.solver, names)
         else:
             component("solver", self.solver, dict.fromkeys(names))
+
+    def _require_solver_of_blocks(self, fit_intercept: bool) -> None:
+        """Refuse solvers that need all rows in memory."""
+        if self._is_liblinear and fit_intercept:
+            raise ValueError(
+                "solver='liblinear' adds a column to X, which is read block by block: use "
+                "solver='auto', which does not penalise the intercept"
+            )
+        by_name = isinstance(self.solver, str) and self.solver in SOLVERS
+        if not by_name and getattr(self.solver, "name", "") not in SOLVERS_OF_BLOCKS:
+            raise ValueError(
+                f"solver={self.solver!r} needs all rows in memory, and X is read block by block: "
+                "use solver='auto', or an array"
+            )
 
     def _solver(self, problem: Problem) -> Solver:
         if isinstance(self.solver, str) and self.solver in SOLVERS:
@@ -374,27 +385,3 @@ class LogisticRegression(Probabilities, LinearClassifier):
 
     def _check(self, rows: Rows, tol: float) -> Certificate:
         return certify(self, rows, tol)
-
-    def _strength(self) -> Strength:
-        """Return C, l1 and l2; C = 1 without a penalty."""
-        one_of("penalty", self.penalty, PENALTIES)
-        C = self.C
-        if isinstance(C, bool) or not isinstance(C, Real) or not C > 0:
-            raise ValueError(f"C={C!r}: give a number above 0, or inf for no penalty")
-        ratio = self.l1_ratio
-        if ratio is None:
-            warn_user("'l1_ratio=None' is deprecated: give a number from 0 to 1", FutureWarning)
-            ratio = 0.0
-        if isinstance(ratio, bool) or not isinstance(ratio, Real) or not 0 <= ratio <= 1:
-            raise ValueError(f"l1_ratio={ratio!r}: give a number from 0 (ridge) to 1 (lasso)")
-        if self.penalty != "deprecated":
-            warn_user(
-                "'penalty' is deprecated in scikit-learn 1.8: use l1_ratio=0 for 'l2', l1_ratio=1 "
-                "for 'l1', a number between for 'elasticnet', and C=inf for None",
-                FutureWarning,
-            )
-            ratio = {"l1": 1.0, "l2": 0.0}.get(self.penalty, ratio)
-            C = np.inf if self.penalty is None else C
-        if np.isinf(C):
-            return Strength(1.0, 0.0, 0.0)
-        return Strength(float(C), float(ratio), 1.0 - float(ratio))

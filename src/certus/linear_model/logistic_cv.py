@@ -28,13 +28,12 @@ from ._folds import (
     values_of_C,
     values_of_l,
 )
-from ._parameters import whole_number
+from ._parameters import Strength, whole_number
 from ._solver_context import SolverContext
 from .logistic import (
     RUN_AS_NAMED,
     SOLVERS,
     LogisticRegression,
-    Strength,
 )
 
 PENALTIES = ("l1", "l2", "elasticnet", "deprecated")
@@ -119,6 +118,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):  # type: ignore[
     certificate_: Any
 
     _also_default = "warn"
+    _reads_rows = False
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):  # type: ignore[
 
     @monitored
     def fit(
-        self, X: object, y: object, sample_weight: object = None, **params: Any
+        self, X: object, y: object = None, sample_weight: object = None, **params: Any
     ) -> "LogisticRegressionCV":
         """Choose C and l, and fit w and b.
 

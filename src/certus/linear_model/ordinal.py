@@ -96,6 +96,7 @@ class OrdinalRegression(LinearClassifier):
     (array([[ 2.1, -1. ]]), array([-1.2,  1.1]))
     """
 
+    _reads_rows = True
     _every_class_has_weight = True
 
     fit_intercept = True  # the thresholds are its intercepts: no parameter
@@ -123,12 +124,13 @@ class OrdinalRegression(LinearClassifier):
         return -self.thresholds_
 
     @monitored
-    def fit(self, X: object, y: object, sample_weight: object = None) -> "OrdinalRegression":
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> "OrdinalRegression":
         """Fit w and c.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
+            A table of ``certus.open_rows`` is read block by block and brings y and the weights.
         y : array-like of shape (n_samples,)
             Labels of any kind, two or more.
         sample_weight : float or array-like of shape (n_samples,), default=None
@@ -145,13 +147,12 @@ class OrdinalRegression(LinearClassifier):
         not_negative("tol", self.tol)
         whole_number("max_iter", self.max_iter)
         rows, known = data_for_classification(self, X, y, sample_weight)
-        assert rows.y is not None
-        classes = in_order(known, self.categories, y, rows.y[:, 0])
+        classes = in_order(known, self.categories, y, None if rows.streamed else rows.y[:, 0])
         doubt = guessed_order(known, self.categories, y)
         if doubt is not None:
             warn_user(doubt, OrderWarning)
         place = np.array([classes.tolist().index(label) for label in known.tolist()], dtype=float)
-        rows = rows.with_targets(place[rows.y.astype(np.intp)], rows.s)
+        rows = rows.recoded(_in_their_order, place)
         start = self._start(classes, rows.shape[1])
         self.classes_ = classes
         self._fit_rows(rows, float(alpha), start)
@@ -207,7 +208,7 @@ class OrdinalRegression(LinearClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
@@ -223,7 +224,7 @@ class OrdinalRegression(LinearClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
@@ -236,7 +237,7 @@ class OrdinalRegression(LinearClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
@@ -250,7 +251,7 @@ class OrdinalRegression(LinearClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
@@ -269,7 +270,7 @@ class OrdinalRegression(LinearClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
@@ -289,3 +290,9 @@ class OrdinalRegression(LinearClassifier):
         logs[:, 1:] -= np.logaddexp(0.0, -above)
         logs[:, 1:-1] += np.log(-np.expm1(-np.diff(self.thresholds_)))
         return logs
+
+
+def _in_their_order(
+    y: np.ndarray, s: np.ndarray | None, place: np.ndarray
+) -> tuple[np.ndarray, np.ndarray | None]:
+    return place[y.astype(np.intp)], s

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import logsumexp, softmax
 from sklearn.base import DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -21,6 +20,8 @@ from ..certificate.findings import MixtureFinding, finding_of
 from ..data.csr import CSR
 from ..data.lazy import LazyRows
 from ..data.rows import Rows
+from ..data.streamed import StreamedColumn, StreamedTable, StreamedX
+from ..data.streamed_input import require_no_arrays_beside
 from ..data.types import Seed
 from ..data.validation import (
     data_for_search,
@@ -37,13 +38,23 @@ from ..solvers.mixture.em import Collapsed, MixtureResult, anneal, em
 from ..solvers.mixture.lbfgs import ascend
 from ..solvers.mixture.starts import STARTS
 from ..solvers.progress import OnStep
-from ._family import ComponentFamily, Names
+from ._answers import (
+    DensitySums,
+    block_rows,
+    density_sums,
+    log_densities,
+    most_likely,
+    probabilities,
+)
+from ._family import ComponentFamily, LogJoint, Names
 from ._messages import collapse_message
 from ._temperatures import Annealing, temperatures
 
 
 class Mixture(DensityMixin, CertifiedEstimator, ABC):
     """Mixture of the distributions given by ``_family``."""
+
+    _reads_rows = True  # of open_rows, block by block
 
     n_components: int
     tol: float
@@ -79,8 +90,8 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
         positive_whole("verbose_interval", self.verbose_interval)
         temperatures(self.annealing)
 
-    def _dense(self, X: object, reset: bool) -> np.ndarray | LazyRows:
-        data: np.ndarray | CSR | LazyRows = data_for_search(self, X, reset=reset)
+    def _dense(self, X: object, reset: bool) -> np.ndarray | LazyRows | StreamedX:
+        data: np.ndarray | CSR | LazyRows | StreamedX = data_for_search(self, X, reset=reset)
         if isinstance(data, CSR):
             raise TypeError(
                 f"Sparse data was passed, but {type(self).__name__} needs a dense array: use "
@@ -90,8 +101,9 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
 
     def _rows_to_fit(self, X: object, sample_weight: object) -> Rows:
         data = self._dense(X, reset=True)
-        n, s = data.shape[0], weights(sample_weight, data.shape[0])
-        counted = n if s is None else int(np.count_nonzero(s))
+        n, s = data.shape[0], _weights(data, sample_weight)
+        rows = Rows(data, None, s)
+        counted = n if s is None else int(rows.reduce_targets(_count_weights)[0])
         qualifier = "" if s is None else " with a weight above 0"
         if counted < 2:
             raise ValueError(
@@ -103,7 +115,7 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
                 f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
                 f"n_samples = {counted}{qualifier}"
             )
-        return Rows(data, None, s)
+        return rows
 
     def _fit(self, X: object, sample_weight: object) -> Self:
         """Run the starts, set the fitted attributes and the certificate, and warn at most once."""
@@ -180,7 +192,7 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
         y : ignored
         sample_weight : float or array-like of shape (n_samples,), default=None
 
@@ -209,93 +221,130 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
 
     # --- new rows ---
 
-    def _log_joint(self, X: object) -> np.ndarray:
-        """Joint log densities log π_k p(x | θ_k) of new rows, (rows, k)."""
-        rows = Rows(self._dense(X, reset=False))
-        block_log_joint = self._family.log_joint(rows, self, self._names)
-        out = np.empty((rows.shape[0], len(self.weights_)))
+    def _densities(self, X: object) -> tuple[Rows, LogJoint]:
+        """Return new rows and the function from a block of them to log π_k p(x | θ_k)."""
+        data = self._dense(X, reset=False)
+        rows = Rows(data, None, _weights(data, None))
+        return rows, self._family.log_joint(rows, self, self._names)
+
+    def _answers(
+        self, X: object, answer: Callable[..., np.ndarray], columns: tuple[int, ...], dtype: Any
+    ) -> np.ndarray:
+        """Return ``answer`` for every row of X."""
+        rows, log_joint = self._densities(X)
+        out = np.empty((rows.shape[0], *columns), dtype=dtype)
         with blas_limiter.for_work(rows.shape):
-            return rows.map(block_log_joint, out)
+            size = block_rows(rows, len(self.weights_))
+            return rows.map(answer, out, log_joint, block_rows=size)
+
+    def _density_sums(self, X: object) -> DensitySums:
+        """Return Σ s log p(x) and Σ s; the weights s of a table, or ones."""
+        if isinstance(X, StreamedTable):
+            rows, log_joint = self._densities(X)
+            with blas_limiter.for_work(rows.shape):
+                size = block_rows(rows, len(self.weights_))
+                sums: DensitySums = rows.reduce(density_sums, log_joint, block_rows=size)
+                return sums
+        each = self.score_samples(X)
+        return DensitySums(each.sum(), len(each))
 
     def predict(self, X: object) -> np.ndarray:
         """Most likely component of each row; ties go to the first.
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
-        return self._log_joint(X).argmax(axis=1)
+        return self._answers(X, most_likely, (), np.intp)
 
     def predict_proba(self, X: object) -> np.ndarray:
         """Probability r_k(x) of each component given the row.
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
         """
-        return np.asarray(softmax(self._log_joint(X), axis=1))
+        check_is_fitted(self)
+        return self._answers(X, probabilities, (len(self.weights_),), float)
 
     def score_samples(self, X: object) -> np.ndarray:
         """Log density log p(x) of each row.
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
-        return np.asarray(logsumexp(self._log_joint(X), axis=1))
+        return self._answers(X, log_densities, (), float)
 
     def score(self, X: object, y: object = None) -> float:
-        """Mean log density of the rows.
+        """Mean log density of the rows; of a table, weighted by its weights.
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
         y : ignored
 
         Returns
         -------
         float
         """
-        return float(self.score_samples(X).mean())
+        sums = self._density_sums(X)
+        return float(sums.L / sums.S)
 
     def bic(self, X: object) -> float:
         """Bayesian information criterion, −2 L + (number of parameters) log n: lower is better.
 
+        L and n count a row of a table by its weight.
+
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
         float
         """
-        L = self.score_samples(X)
-        return float(-2 * L.sum() + self._family.n_parameters(self) * np.log(len(L)))
+        sums = self._density_sums(X)
+        return float(-2 * sums.L + self._family.n_parameters(self) * np.log(sums.S))
 
     def aic(self, X: object) -> float:
         """Akaike information criterion, −2 L + 2 (number of parameters): lower is better.
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
         float
         """
-        return float(-2 * self.score_samples(X).sum() + 2 * self._family.n_parameters(self))
+        return float(-2 * self._density_sums(X).L + 2 * self._family.n_parameters(self))
+
+
+def _weights(
+    data: np.ndarray | LazyRows | StreamedX, sample_weight: object
+) -> np.ndarray | StreamedColumn | None:
+    """Return the weights of the rows: those of a table, or the ones given."""
+    if isinstance(data, StreamedX):
+        require_no_arrays_beside(None, sample_weight)
+        return data.table.s
+    return weights(sample_weight, data.shape[0])
+
+
+def _count_weights(_y: object, s: np.ndarray) -> tuple[int]:
+    return (int(np.count_nonzero(s)),)
 
 
 class Sampling:

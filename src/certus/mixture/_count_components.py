@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..data.entries import first_outside
 from ..data.finite import column_name, require_finite
 from ..data.rows import Rows
-from ..solvers.mixture.counts import Bernoulli, CountFamily, CountParameters, Multinomial, Poisson
-from ..solvers.mixture.starts import STARTS
-from ._family import Names
+from ..solvers.mixture.counts import (
+    Bernoulli,
+    CountFamily,
+    CountParameters,
+    Multinomial,
+    Poisson,
+    base_sums,
+)
+from ..solvers.mixture.starts import assignments
+from ._family import LogJoint, Names
 
 if TYPE_CHECKING:
     from ._base import Mixture
@@ -36,30 +44,20 @@ class _CountComponents(ABC):
 
     def problem(self, rows: Rows, names: Names) -> CountFamily:
         self._validate(rows, names)
-        base, total = rows.reduce(self._sums)
+        base, total = rows.reduce(base_sums, self.kind)
         return CountFamily(rows, self.kind, float(self.prior), total / rows.S, float(base))
-
-    def _sums(
-        self, X: np.ndarray, _y: np.ndarray | None, s: np.ndarray | None
-    ) -> tuple[float, np.ndarray]:
-        X = np.asarray(X, dtype=float)
-        s = np.ones(len(X)) if s is None else s
-        return float(np.dot(s, self.kind.base(X))), np.dot(s, X)
 
     def _validate(self, rows: Rows, names: Names) -> None:
         """Raise ValueError for entries outside the distribution's support."""
         require_finite(rows.X, names)
-        for start, stop in rows.edges():
-            X, _, _ = rows.block(start, stop)
-            bad = np.argwhere((X < 0) | (self.max_entry < X))
-            if len(bad):
-                i, j = bad[0]
-                top = "or more" if np.isinf(self.max_entry) else f"to {self.max_entry:g}"
-                negative = "Negative values in data: " if X[i, j] < 0 else ""
-                raise ValueError(
-                    f"{negative}{column_name(j, names)} holds {X[i, j]:g} (row {start + i}): "
-                    f"{self.model} needs numbers from 0 {top}"
-                )
+        bad = first_outside(rows, 0.0, self.max_entry)
+        if bad is not None:
+            top = "or more" if np.isinf(self.max_entry) else f"to {self.max_entry:g}"
+            negative = "Negative values in data: " if bad.value < 0 else ""
+            raise ValueError(
+                f"{negative}{column_name(bad.column, names)} holds {bad.value:g} (row {bad.row}): "
+                f"{self.model} needs numbers from 0 {top}"
+            )
 
     def starts(
         self, problem: CountFamily, rng: np.random.RandomState, fitted: "Mixture | None"
@@ -67,10 +65,11 @@ class _CountComponents(ABC):
         k = int(self.n_components)
         if fitted is not None and len(fitted.weights_) == k:
             return lambda: self._theta(fitted)
+        next_assignment = assignments(problem.rows, self.init_params, k, rng)
 
         def next_start() -> CountParameters:
-            R = STARTS[self.init_params](problem.rows, k, rng)
-            theta = problem.maximize(problem.statistics_of(R, k), None, START_PRIOR_ROWS)
+            statistics = problem.statistics_of(next_assignment())
+            theta = problem.maximize(statistics, None, START_PRIOR_ROWS)
             pi = np.maximum(theta.pi, MIN_START_WEIGHT / problem.mass)
             return CountParameters(pi / pi.sum(), theta.values)
 
@@ -84,7 +83,7 @@ class _CountComponents(ABC):
     def attributes(self, problem: CountFamily, theta: CountParameters) -> dict[str, Any]:
         return {"weights_": theta.pi, self.attribute: theta.values}
 
-    def log_joint(self, rows: Rows, fitted: "Mixture", names: Names) -> Callable[..., np.ndarray]:
+    def log_joint(self, rows: Rows, fitted: "Mixture", names: Names) -> LogJoint:
         self._validate(rows, names)
         return CountFamily(rows, self.kind, 0.0, np.zeros(1), 0.0).log_joint(self._theta(fitted))
 

@@ -52,8 +52,9 @@ class CountMixture(Mixture):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            Numbers of at least 0, for Bernoulli components at most 1 (fractions are allowed).
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
+            Numbers of at least 0, for Bernoulli components at most 1 (fractions are allowed). A
+            table of ``certus.open_rows`` is read block by block and brings the weights.
         y : ignored
         sample_weight : float or array-like of shape (n_samples,), default=None
             A weight of 2 is the same as the row twice.

@@ -19,6 +19,8 @@ P = TypeVar("P")  # the problem that EM solves
 T = TypeVar("T")  # θ
 
 Names = Sequence[str] | None  # of the columns
+# (X, y, s) of a block → log π_k p(x | θ_k), (rows, k); it can be pickled
+LogJoint = Callable[..., np.ndarray]
 
 
 class ComponentFamily(Protocol[P, T]):
@@ -41,7 +43,7 @@ class ComponentFamily(Protocol[P, T]):
         """Fitted attributes that hold θ, by name."""
         ...
 
-    def log_joint(self, rows: Rows, fitted: "Mixture", names: Names) -> Callable[..., np.ndarray]:
+    def log_joint(self, rows: Rows, fitted: "Mixture", names: Names) -> LogJoint:
         """Return the function from a block of rows to log π_k p(x | θ_k), (rows, k)."""
         ...
 

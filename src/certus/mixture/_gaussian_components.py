@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..data.entries import missing_and_infinite
 from ..data.finite import column_name, require_finite
 from ..data.rows import Rows
 from ..solvers.linalg.column_moments import ObservedMoments, column_moments
@@ -20,8 +21,7 @@ from ..solvers.mixture.gaussian_row_space import (
     row_space_pays,
 )
 from ..solvers.mixture.missing_entries import ObservedEntries
-from ..solvers.mixture.starts import fill_missing
-from ._family import Names
+from ._family import LogJoint, Names
 from ._gaussian_init import GaussianInit, starts
 from ._gaussian_units import (
     attributes,
@@ -36,6 +36,12 @@ if TYPE_CHECKING:
 
 # of blocks with missing entries: rows that share a pattern are handled together
 MIN_PATTERN_BLOCK_ROWS = 4096
+
+
+def _require_no_infinity(rows: Rows, names: Names) -> None:
+    """Raise for rows in memory of which an entry is infinite; streamed ones never are."""
+    X = np.asarray(rows.X[: rows.shape[0]])
+    require_finite(np.where(np.isnan(X), 0.0, X), names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +82,7 @@ class GaussianComponents:
     def _validate(self, rows: Rows, moments: ObservedMoments, names: Names) -> None:
         """Raise ValueError for columns to which no density can be fitted."""
         if moments.infinite:
-            X = np.asarray(rows.X[: rows.shape[0]])
-            require_finite(np.where(np.isnan(X), 0.0, X), names)
+            _require_no_infinity(rows, names)
         unseen = np.flatnonzero(moments.observed == 0)
         if len(unseen):
             raise ValueError(f"{column_name(unseen[0], names)} has no observed value: drop it")
@@ -103,10 +108,7 @@ class GaussianComponents:
             same = np.array_equal(coordinates.kept, problem.coordinates.kept)
             if same and len(theta.pi) == self.init.n_components:
                 return lambda: change_coordinates(theta, coordinates, problem.coordinates, problem)
-        rows = problem.rows
-        if problem.density_method is ObservedEntries:
-            rows = fill_missing(rows, problem.coordinates.mean)
-        return starts(problem, rows, self.init, rng)
+        return starts(problem, self.init, rng, problem.density_method is ObservedEntries)
 
     def attributes(self, problem: GaussianFamily, theta: Gaussians) -> dict[str, Any]:
         if isinstance(problem, RowSpaceFamily):
@@ -117,12 +119,12 @@ class GaussianComponents:
             )
         return attributes(theta, problem.coordinates, self.covariance_type)
 
-    def log_joint(self, rows: Rows, fitted: "Mixture", names: Names) -> Callable[..., np.ndarray]:
+    def log_joint(self, rows: Rows, fitted: "Mixture", names: Names) -> LogJoint:
         coordinates, theta = fitted_theta(fitted, self.covariance_type)
-        X = rows.X[: rows.shape[0]]
-        if np.isinf(X).any():
-            require_finite(np.where(np.isnan(X), 0.0, X), names)
-        method = ObservedEntries if np.isnan(X).any() else density_method
+        missing, infinite = missing_and_infinite(rows)
+        if infinite:
+            _require_no_infinity(rows, names)
+        method = ObservedEntries if missing else density_method
         none = Regularization(0.0, np.zeros(len(coordinates.kept)), np.zeros(len(coordinates.kept)))
         shape = COVARIANCES[self.covariance_type]
         return GaussianFamily(rows, coordinates, shape, none, density_method=method).log_joint(

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..data.rows import Rows
 from ..data.validation import as_numbers
 from ..solvers.mixture.covariances import CovarianceShape, Gaussians, Regularization
 from ..solvers.mixture.gaussian import GaussianFamily, ScaledCoordinates
-from ..solvers.mixture.starts import STARTS
+from ..solvers.mixture.starts import Assignment, assignments
 
 START_PRIOR_ROWS = 1.0  # pseudo-rows at the start in components with too few rows for a Σ
 MIN_START_WEIGHT = 1e-3  # of a component at the start, in rows: an empty one can still gain rows
@@ -35,28 +34,29 @@ class GaussianInit:
 
 
 def starts(
-    family: GaussianFamily, rows: Rows, init: GaussianInit, rng: np.random.RandomState
+    family: GaussianFamily, init: GaussianInit, rng: np.random.RandomState, missing: bool
 ) -> Callable[[], Gaussians]:
-    """Return a function that gives the next start; ``rows`` have no missing entries."""
+    """Return a function that gives the next start; ``missing``: whether rows have NaN."""
     k, coordinates = int(init.n_components), family.coordinates
     user_init = UserInit(init, k, coordinates, family.shape)
+    mean = coordinates.mean if missing else None
+    next_assignment = assignments(family.rows, init.init_params, k, rng, mean)
 
     def next_start() -> Gaussians:
         if user_init.complete:
             return user_init.override(family, None)
-        labels = STARTS[init.init_params](rows, k, rng)
-        return user_init.override(family, from_responsibilities(family, labels, k))
+        return user_init.override(family, from_assignment(family, next_assignment(), k))
 
     return next_start
 
 
-def from_responsibilities(family: GaussianFamily, R: np.ndarray, k: int) -> Gaussians:
+def from_assignment(family: GaussianFamily, assignment: Assignment, k: int) -> Gaussians:
     """Maximiser for a partition; components with too few rows for a Σ get one pseudo-row."""
     p = len(family.coordinates.kept)
     about = np.zeros((k, p))
-    about_zero = family.statistics_of(R, about)
+    about_zero = family.statistics_of(assignment, about)
     about = about_zero.A / np.where(about_zero.N > 0, about_zero.N, 1.0)[:, None]
-    statistics = family.statistics_of(R, about)  # again, about means that may be far apart
+    statistics = family.statistics_of(assignment, about)  # again, about means that may be far apart
     N = statistics.N
     mu, S = family.about_means(statistics, None)
     strong = Regularization(START_PRIOR_ROWS, family.regularization.D, family.regularization.added)

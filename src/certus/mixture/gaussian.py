@@ -46,7 +46,9 @@ class GaussianMixture(Sampling, Mixture):
         Number of starts; the best result is kept.
     init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
         How EM starts: from the clusters of k-means; from each row's nearest of k rows drawn by
-        k-means++; from random responsibilities; from each row's nearest of k random rows.
+        k-means++; from random responsibilities; from each row's nearest of k random rows. For
+        ``open_rows``, centres come from a sample of at most 8,192 rows (16 for each component, if
+        that is more), and every row starts in the component of the nearest.
     weights_init : array-like of shape (n_components,), default=None
     means_init : array-like of shape (n_components, n_features), default=None
     precisions_init : array-like, default=None
@@ -154,8 +156,9 @@ class GaussianMixture(Sampling, Mixture):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            NaN marks a missing entry.
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
+            NaN marks a missing entry. A table of ``certus.open_rows`` is read block by block and
+            brings the weights; with missing entries, open it with ``missing=True``.
         y : ignored
         sample_weight : float or array-like of shape (n_samples,), default=None
             A weight of 2 is the same as the row twice.

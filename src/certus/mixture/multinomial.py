@@ -38,7 +38,9 @@ class MultinomialMixture(CountMixture):
         Number of starts; the best result is kept.
     init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
         How EM starts: from the clusters of k-means; from each row's nearest of k rows drawn by
-        k-means++; from random responsibilities; from each row's nearest of k random rows.
+        k-means++; from random responsibilities; from each row's nearest of k random rows. For
+        ``open_rows``, centres come from a sample of at most 8,192 rows (16 for each component, if
+        that is more), and every row starts in the component of the nearest.
     random_state : int, RandomState instance or None, default=None
         Source of randomness of the starts and of ``sample``.
     warm_start : bool, default=False

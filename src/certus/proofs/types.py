@@ -96,6 +96,15 @@ class RowData(Protocol):
         """
         ...
 
+    @property
+    def S(self) -> float:
+        """Σ s: without weights, the number of rows."""
+        ...
+
+    def allocate(self) -> Any:
+        """Room for a number of every row, to be given to ``reduce`` as ``beside``."""
+        ...
+
     def sample_block(self, count: int) -> tuple[Any, Any, Any]:
         """(X, y, s) of a few rows, evenly spread."""
         ...

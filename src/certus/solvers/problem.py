@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from ..data.csr import Block
-from ..data.rows import Rows
+from ..data.rows import Rows, spread
 from ..losses import Loss
 from ..penalties import Penalty
 from .lasso.coordinate_penalty import L1_L2, NON_NEGATIVE
+
+MAX_SAMPLE_ELEMENTS = 1 << 24  # of X: a sample is a share of the rows, but no larger than this
 
 
 @dataclass
@@ -35,8 +37,8 @@ class Problem:
 
     @property
     def y(self) -> np.ndarray:
-        assert self.rows.y is not None
-        return self.rows.y[:, 0]
+        """Targets (n,); streamed rows have them block by block only, and raise TypeError."""
+        return np.asarray(self.rows.y)[:, 0]
 
     @property
     def l1(self) -> float:
@@ -67,7 +69,23 @@ class Problem:
 
     def subsample(self, count: int) -> "Problem":
         """Return the problem on a sample of the rows, weighted to represent all of them."""
-        sample = self.rows.sample(count)
+        return self._on_sample(self.rows.sample(count))
+
+    def subsamples(self, *counts: int) -> tuple["Problem", ...]:
+        """Return the problems on several samples; streamed rows are read once for all of them."""
+        if not self.rows.streamed:
+            return tuple(self.subsample(count) for count in counts)
+        n, largest = self.rows.shape[0], max(counts)
+        sample = self.rows.sample(largest)
+        if largest >= n:
+            return tuple(self.subsample(count) for count in counts)
+        numbers = spread(n, largest)  # those of smaller samples are among them
+        return tuple(
+            self._on_sample(sample.take(np.searchsorted(numbers, spread(n, count))))
+            for count in counts
+        )
+
+    def _on_sample(self, sample: Rows) -> "Problem":
         n, m = self.rows.shape[0], sample.shape[0]
         sample = Rows(sample.X, sample.y, sample.s, threads=sample.threads, population=n)
         sample.s = np.full(m, n / m) if sample.s is None else sample.s * (n / m)
@@ -107,9 +125,13 @@ def _scores(X: Block, _y: np.ndarray, _s: object, w: np.ndarray, b: np.ndarray) 
 
 def null_model(problem: Problem) -> tuple[np.ndarray, float]:
     """Return (b, F) of the best model with w = ``problem.null_w``."""
-    y, s, loss, K = problem.y, problem.rows.s, problem.loss, problem.outputs
+    loss, K = problem.loss, problem.outputs
     if loss.name in ("logistic", "softmax"):
         return _null_from_class_weights(class_weight_sums(problem), problem.fit_intercept)
+    if problem.rows.streamed and not (problem.fit_intercept or problem.null_w.any()):
+        (F,) = problem.rows.reduce_targets(_loss_of_zero, loss)
+        return np.zeros(K), float(F)
+    y, s = problem.y, problem.rows.s
     s, z = np.ones(len(y)) if s is None else s, np.zeros((len(y), K))
     if problem.null_w.any():
         problem.rows.map(_scores, z, problem.null_w, np.zeros(K))
@@ -117,16 +139,39 @@ def null_model(problem: Problem) -> tuple[np.ndarray, float]:
     return b, float(s @ loss.value(y, z[:, 0] + b[0]))
 
 
+def _loss_of_zero(y: np.ndarray, s: np.ndarray | None, loss: Loss) -> tuple[float]:
+    """Return Σ s ℓ(y, 0) of one block, for a loss of one score."""
+    values = loss.value(y[:, 0], np.zeros(len(y)))
+    return (float(values.sum() if s is None else s @ values),)
+
+
 def class_weight_sums(problem: Problem) -> np.ndarray:
-    """Return Σ s of each class."""
-    y, s = problem.y, problem.rows.s
+    """Return Σ s of each class; of streamed rows it is read once."""
+    known: np.ndarray | None = problem.cache.get("class weights")
+    if known is not None:
+        return known
     if problem.loss.several:
-        return np.bincount(y.astype(np.intp), weights=s, minlength=problem.outputs)
-    plus = y > 0  # summed per class: total minus the other class would leave rounding, not 0
+        (sums,) = problem.rows.reduce_targets(weights_of_classes, problem.outputs)
+    else:
+        (sums,) = problem.rows.reduce_targets(_weights_of_signs)
+    result: np.ndarray = sums
+    if problem.rows.streamed:
+        problem.cache["class weights"] = result
+    return result
+
+
+def weights_of_classes(y: np.ndarray, s: np.ndarray | None, n_classes: int) -> tuple[np.ndarray]:
+    """Return Σ s of each class of one block; y (n, 1) holds class indices."""
+    return (np.bincount(y[:, 0].astype(np.intp), s, n_classes).astype(float),)
+
+
+def _weights_of_signs(y: np.ndarray, s: np.ndarray | None) -> tuple[np.ndarray]:
+    """Return Σ s of the rows with y = −1 and of those with y = 1."""
+    plus = y[:, 0] > 0  # summed per class: total minus the other class would leave rounding, not 0
     if s is None:
         count = np.count_nonzero(plus)
-        return np.array([len(y) - count, count], dtype=float)
-    return np.array([s @ ~plus, s @ plus])
+        return (np.array([len(y) - count, count], dtype=float),)
+    return (np.array([s @ ~plus, s @ plus]),)
 
 
 def _null_from_class_weights(weight: np.ndarray, fit_intercept: bool) -> tuple[np.ndarray, float]:

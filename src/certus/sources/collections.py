@@ -1,4 +1,6 @@
-"""Which values are collections of Dask; Dask itself is not imported."""
+"""Dask collections as arguments of fit and verify; Dask itself is not imported."""
+
+from typing import Any
 
 
 def is_collection(X: object) -> bool:
@@ -9,3 +11,10 @@ def is_collection(X: object) -> bool:
 def is_dask(X: object) -> bool:
     """Return whether X is a Dask collection, or a list of delayed blocks."""
     return is_collection(X) or (isinstance(X, (list, tuple)) and any(map(is_collection, X)))
+
+
+def open_collection(X: Any, y: Any = None, s: Any = None) -> Any:
+    """Return a collection as a table of ``open_rows``."""
+    from .opening import open_rows
+
+    return open_rows(X, target=y, weights=s)

@@ -7,7 +7,7 @@ The first pass meets the categories, and only when it is done are they sorted; s
 with codes, and ``Expansion`` makes X of them when they are read.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -65,6 +65,11 @@ class Vocabulary:
                 raise self._too_many()
             code = self.codes[value] = len(self.codes)
         return code
+
+    def include(self, values: Iterable[Any]) -> None:
+        """Give a code to each value that has none."""
+        for value in values:
+            self._code(value)
 
     def _too_many(self) -> TableError:
         return TableError(

@@ -56,6 +56,19 @@ class DistinctTargets:
             found = np.flatnonzero(np.bincount((y - least).astype(np.intp))) + least
         else:
             found = np.unique(y)
+        self._add_distinct(found)
+
+    def include(self, other: "DistinctTargets") -> None:
+        """Include the values of another part of the target."""
+        if self.values is None:
+            return
+        if other.values is None:
+            self.values, self.reason = None, other.reason
+        else:
+            self._add_distinct(other.values)
+
+    def _add_distinct(self, found: np.ndarray) -> None:
+        assert self.values is not None
         self.values = np.union1d(self.values, found)
         if len(self.values) > self.most:
             self.values, self.reason = None, f"more than {self.most:,} different numbers"
@@ -92,6 +105,16 @@ class FirstPass:
             self.weight += float(s.sum())
             self.largest_weight = max(self.largest_weight, float(s.max()))
         self.n_rows += len(X)
+
+    def include(self, other: "FirstPass") -> None:
+        """Include what another reading found in rows of the same source."""
+        self.sums += other.sums
+        self.n_present += other.n_present
+        self.weight += other.weight
+        self.largest_weight = max(self.largest_weight, other.largest_weight)
+        if self.distinct is not None and other.distinct is not None:
+            self.distinct.include(other.distinct)
+        self.n_rows += other.n_rows
 
     def _add_with_missing(self, X: np.ndarray, place: Place) -> None:
         is_missing = np.isnan(X)

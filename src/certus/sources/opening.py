@@ -9,8 +9,12 @@ import numpy as np
 from ..exceptions import MissingExtraError, TableError
 from .arrow_rows import BATCH_BYTES, ArrowRows
 from .collections import is_dask
-from .columns import Columns, chosen_columns
-from .dask.table import DaskTable, dask_rows
+from .columns import chosen_columns
+from .dask.collection import users_client
+from .dask.local import batches_of, names_beside, with_answers
+from .dask.opening import dask_table
+from .dask.request import Request
+from .dask.table import DaskTable
 from .encoding import BatchEncoder, Expansion, require_same_names
 from .first_pass import (
     MAX_DISTINCT_TARGETS,
@@ -24,8 +28,9 @@ from .numpy_files import NumpyColumns, NumpyFile, NumpyRows
 from .parts import Place, SourcePart
 from .paths import files_of, is_paths, kind_of_files, names_of, parts_of
 from .read_ahead import CHUNK_BYTES, MAX_CHUNKS, DecodedRows
-from .streams import ARRAY_TARGET, ARRAY_WEIGHT, ARRAYS_MARK, stream_part
+from .streams import ARRAY_TARGET, ARRAY_WEIGHT, ARRAYS_MARK, StreamPart, flat, stream_part
 from .table import MAX_BYTES_BESIDE, SourceTable, Store, TargetCodes
+from .targets import codes_of_target, distinct_targets, holds_labels
 
 CATEGORIES = ("one-hot", "drop-first")
 
@@ -103,7 +108,12 @@ def open_rows(
     if categories not in CATEGORIES:
         raise ValueError(f"categories={categories!r}: give one of {', '.join(CATEGORIES)}")
     if is_dask(source):
-        return dask_rows(source, columns, target, weights)
+        drop_first = categories == "drop-first"
+        return _dask_table(
+            Request(source, columns, target, weights, classes, drop_first, missing),
+            categories,
+            cache,
+        )
     if is_paths(source):
         files = files_of(source)
         kind = kind_of_files(files)
@@ -126,6 +136,21 @@ def _require_pyarrow() -> None:
         raise MissingExtraError(
             'open_rows needs pyarrow for all but .npy files: pip install "certus[tables]"'
         ) from error
+
+
+def _dask_table(request: Request, categories: str, cache: Any) -> SourceTable | DaskTable:
+    """Return rows on the workers of the user's client, or a stream from Dask's own scheduler."""
+    client = users_client()
+    if client is not None:
+        return dask_table(client, request)
+    _require_pyarrow()
+    name = "the Dask collection"
+    part = StreamPart(lambda: flat(batches_of(request)), name, False)
+    table = _arrow_table(
+        [part], name, request.columns, *names_beside(request), request.classes, categories,
+        request.missing, cache,
+    )  # fmt: skip
+    return with_answers(table, request)
 
 
 # --- Arrow ----------------------------------------------------------------------------------------
@@ -153,10 +178,10 @@ def _arrow_table(
         target = [n for n in schema.names if n.startswith(ARRAY_TARGET)] or None
         weights = ARRAY_WEIGHT if ARRAY_WEIGHT in schema.names else None
     chosen = chosen_columns(parts, columns, target, weights)
-    holds_labels = _holds_labels(chosen, classes)
-    encoder = BatchEncoder(chosen, holds_labels)
+    labels = holds_labels(chosen, classes)
+    encoder = BatchEncoder(chosen, labels)
     source = ArrowRows(parts, encoder)
-    distinct = _distinct(chosen, classes)
+    distinct = distinct_targets(chosen, classes)
     roles = Roles(
         [f"column '{column}'" for column in chosen.features],
         [f"column '{column}'" for column in chosen.targets],
@@ -178,7 +203,7 @@ def _arrow_table(
         require_same_names(expansion.names)
         if not expansion.names:
             raise TableError(f"{name} has no columns left for X: each text has one category alone")
-        codes = _target_codes(encoder, chosen, holds_labels, found, classes)
+        codes = codes_of_target(encoder, chosen, labels, found, classes)
     except BaseException:
         if kept is not None:
             kept.close()
@@ -199,6 +224,7 @@ def _arrow_table(
         names=None if is_arrays else expansion.names,
         roles=(chosen.targets, chosen.weights),
         expansion=expansion,
+        encoder=encoder,
         target_codes=codes,
         missing=missing,
         description=name,
@@ -237,53 +263,6 @@ def _append(
         notes.append(str(error).partition(". Set")[0])
         return None
     return kept
-
-
-def _holds_labels(chosen: Columns, classes: Any) -> bool:
-    kinds = [chosen.kinds[name] for name in chosen.targets]
-    text = [name for name in chosen.targets if chosen.kinds[name] == "text"]
-    if len(kinds) > 1 and (text or classes is True):
-        raise TableError(
-            f"several targets must be numbers ({text[0] if text else chosen.targets[0]!r} is "
-            "not): of several labels each is a model of its own"
-        )
-    if text and classes is False:
-        raise TableError(f"column '{text[0]}' holds text, and classes=False needs numbers")
-    if classes is True and not kinds:
-        raise ValueError("classes=True, but there is no target: name its column, target='…'")
-    return bool(text) or classes is True or (kinds == ["truth"] and classes == "auto")
-
-
-def _distinct(chosen: Columns, classes: Any) -> DistinctTargets | None:
-    if len(chosen.targets) != 1 or classes is False or chosen.kinds[chosen.targets[0]] == "text":
-        return None
-    return DistinctTargets(MAX_STATED_CLASSES if classes is True else MAX_DISTINCT_TARGETS)
-
-
-def _target_codes(
-    encoder: BatchEncoder, chosen: Columns, holds_labels: bool, found: FirstPass, classes: Any
-) -> TargetCodes | None:
-    if not chosen.targets:
-        return None
-    kind = chosen.kinds[chosen.targets[0]]
-    if encoder.target is not None:
-        values, ranks = encoder.target.ranked()
-        is_text = all(isinstance(value, str) for value in values)
-        return TargetCodes(np.array(values, dtype=object if is_text else None), ranks, None)
-    distinct = found.distinct
-    if distinct is None:
-        return None
-    if kind == "whole" and distinct.values is not None:
-        distinct.dtype = np.dtype(np.int64)
-    if not holds_labels:
-        return None
-    if distinct.values is None:
-        raise TableError(
-            f"classes=True, but column '{chosen.targets[0]}' holds {distinct.reason}: labels are "
-            "text, or whole numbers"
-        )
-    dtype = bool if kind == "truth" else distinct.dtype
-    return TargetCodes(distinct.values.astype(dtype), None, distinct.values)
 
 
 # --- .npy -----------------------------------------------------------------------------------------
@@ -329,6 +308,7 @@ def _numpy_table(
         names=None,
         roles=(tuple(roles.targets), None if s is None else roles.weights),
         expansion=None,
+        encoder=None,
         target_codes=_numpy_codes(source, classes, distinct, is_text),
         missing=missing,
         description=description,

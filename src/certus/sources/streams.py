@@ -110,7 +110,7 @@ def stream_part(source: Any) -> StreamPart:
     if isinstance(source, pa.RecordBatchReader):
         return StreamPart(lambda: iter(source), name, True)
     if callable(getattr(source, "collect_batches", None)):  # a lazy frame of polars
-        return StreamPart(lambda: _flat(source.collect_batches(maintain_order=True)), name, False)
+        return StreamPart(lambda: flat(source.collect_batches(maintain_order=True)), name, False)
     if type(source).__module__.startswith("polars") and hasattr(source, "collect"):
         raise TableError(
             f"this version of polars cannot read {name} in batches: update polars, or write it to "
@@ -119,12 +119,12 @@ def stream_part(source: Any) -> StreamPart:
     if callable(getattr(source, "to_arrow_reader", None)):  # a relation of DuckDB
         return StreamPart(lambda: iter(source.to_arrow_reader(QUERY_ROWS)), name, False)
     if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
-        return StreamPart(lambda: _flat([source]), name, False)
+        return StreamPart(lambda: flat([source]), name, False)
     if callable(source):
         called = f"the batches of {getattr(source, '__name__', name)}()"
-        return StreamPart(lambda: _flat(_called(source)), called, False)
+        return StreamPart(lambda: flat(_called(source)), called, False)
     if isinstance(source, Iterator):
-        return StreamPart(lambda: _flat(source), name, True)
+        return StreamPart(lambda: flat(source), name, True)
     if isinstance(source, np.ndarray):
         raise TypeError("open_rows reads files and streams; an array is given to fit as it is")
     raise TypeError(
@@ -155,7 +155,7 @@ def _of_dataset(source: Any) -> "Iterator[pa.RecordBatch]":
     return source.to_batches(batch_readahead=1, fragment_readahead=1, **options)
 
 
-def _flat(batches: Iterable[Any]) -> "Iterator[pa.RecordBatch]":
+def flat(batches: Iterable[Any]) -> "Iterator[pa.RecordBatch]":
     """Yield the record batches of each; a frame may hold several."""
     for batch in batches:
         yield from _record_batches(batch)

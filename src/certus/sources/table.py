@@ -10,7 +10,7 @@ from ..data.rows import BLOCK_BYTES, spread
 from ..data.streamed import RowBlock, StreamedTable, sample_rows
 from ..exceptions import SourceChangedError
 from ..text.format import count, listed
-from .encoding import Expansion
+from .encoding import BatchEncoder, Expansion
 from .first_pass import FirstPass
 
 MAX_BYTES_BESIDE = 1 << 26  # see ``memory_bound``: Arrow's buffers and one batch of a file
@@ -80,6 +80,7 @@ class SourceTable(StreamedTable):
         names: Sequence[str] | None,
         roles: tuple[tuple[str, ...], str | None],
         expansion: Expansion | None,
+        encoder: BatchEncoder | None,
         target_codes: TargetCodes | None,
         missing: bool,
         description: str,
@@ -95,6 +96,7 @@ class SourceTable(StreamedTable):
         self.categories = {} if expansion is None else expansion.categories
         self._source, self._store = source, store
         self._expansion = expansion if expansion is not None and expansion.is_needed else None
+        self.expansion, self.encoder = self._expansion, encoder
         self._stored_means = found.means
         self._codes = target_codes
         self._gathers_sample = True

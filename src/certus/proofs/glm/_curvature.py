@@ -146,7 +146,9 @@ def curvature_bound(
         rows = max(1024 + 2 * parameters, work // parameters**2)
         if rows < n and work == affordable:
             break
-        candidate = curvature_bound_of_rows(data.sample(rows), local)
+        subset = data.sample(rows)
+        rows = n if subset.shape[0] == n else rows
+        candidate = curvature_bound_of_rows(subset, local)
         if candidate.excess < best.excess or not np.isfinite(best.excess):
             best = candidate
         # ν² falls at most in proportion to the number of rows

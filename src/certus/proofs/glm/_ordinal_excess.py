@@ -194,7 +194,7 @@ def including_outside(
 ) -> tuple[float, float] | None:
     """Return ν and M of all directions, from those of T; None where α′ is too small."""
     p, r = T.shape
-    largest = 1.0 if data.s is None else float(np.max(data.s))
+    largest = 1.0 if data.s is None else float(data.reduce(largest_weight, combine=max_of)[0])
     alpha_left = alpha - outside.square * largest / (2 * ROW_SHARE)
     if not alpha_left > alpha / 2:
         return None
@@ -273,6 +273,14 @@ def outside_rows(
     norm = np.linalg.norm(size, axis=1) * (1 + gamma(len(unit) + 8))
     g = np.abs(np.dot(slope, rho)) + np.dot(np.abs(slope), error + gamma(len(A) + 4) * np.abs(rho))
     return OutsideRows(float(norm @ norm), float(norm.max(initial=0.0)), g)
+
+
+def largest_weight(X: Matrix, y: np.ndarray, s: np.ndarray) -> tuple[Any]:
+    return (s.max(),)
+
+
+def max_of(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
+    return (max(left[0], right[0]),)
 
 
 def combine_along(left: np.ndarray, right: np.ndarray) -> Any:

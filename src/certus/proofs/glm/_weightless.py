@@ -14,7 +14,7 @@ Q′; by splitting the variance of the scores with respect to "has weight",
     ½ gᵀH⁻¹g ≤ ½ g′ᵀH′⁻¹g′ / (1 − max q) + ½ Σ ω_i q_i / (1 − q_i).
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -86,20 +86,32 @@ class WeightedClasses:
         return getattr(self.data, name)
 
     def reduce(self, statistic: FunctionTo[Result], *args: object, **options: Any) -> Result:
-        def numbered(X: np.ndarray, y: np.ndarray, s: np.ndarray, *args: object) -> Result:
-            return statistic(*self._relabeled(X, y, s), *args)
-
-        return self.data.reduce(numbered, *args, **options)
+        relabeled = OfWeightedClasses(statistic, self.new_index, self.has_weight)
+        return self.data.reduce(relabeled, *args, **options)
 
     def sample(self, count: int) -> "WeightedClasses":
         return WeightedClasses(self.data.sample(count), self.has_weight)
 
     def take(self, i: np.ndarray) -> tuple[Any, Any, Any]:
-        return self._relabeled(*self.data.take(i))
+        X, y, s = self.data.take(i)
+        return X, *relabel(y, s, self.new_index, self.has_weight)
 
-    def _relabeled(
-        self, X: np.ndarray, y: np.ndarray, s: np.ndarray | None
-    ) -> tuple[Any, Any, Any]:
-        k = y[:, 0].astype(np.intp)
-        weight = self.has_weight[k].astype(float)
-        return X, self.new_index[k][:, None], weight if s is None else s * weight
+
+class OfWeightedClasses(NamedTuple):
+    """A statistic of relabelled rows."""
+
+    statistic: FunctionTo[Any]
+    new_index: np.ndarray
+    has_weight: np.ndarray
+
+    def __call__(self, X: Matrix, y: np.ndarray, s: np.ndarray | None, *args: object) -> Any:
+        return self.statistic(X, *relabel(y, s, self.new_index, self.has_weight), *args)
+
+
+def relabel(
+    y: np.ndarray, s: np.ndarray | None, new_index: np.ndarray, has_weight: np.ndarray
+) -> tuple[Any, Any]:
+    """Return the new labels (n, 1), and weights that are 0 for classes without weight."""
+    k = y[:, 0].astype(np.intp)
+    weight = has_weight[k].astype(float)
+    return new_index[k][:, None], weight if s is None else s * weight

@@ -290,21 +290,28 @@ def majority_rows(
     X: np.ndarray,
     _y: np.ndarray,
     s: np.ndarray | None,
-    row: np.ndarray,
     pi: np.ndarray,
     theta: Components,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Number of rows of a block with r_k > ½ for each component, and the first such row."""
-    count, first = np.zeros(len(pi), dtype=np.intp), np.full(len(pi), np.iinfo(np.intp).max)
+) -> tuple[int, np.ndarray, np.ndarray]:
+    """Number of rows of a block, of those with r_k > ½ for each component, and the first of them.
+
+    Where there is none, the first is −1.
+    """
+    count, first = np.zeros(len(pi), dtype=np.intp), np.full(len(pi), -1, dtype=np.intp)
     for part in slices(X):
         J = log_joint(dense(X[part]), pi, theta)
         is_majority = J - log_sum_exp(J) > np.log(0.5)
         if s is not None:
             is_majority &= s[part] > 0
+        new = (count == 0) & is_majority.any(axis=1)
+        first[new] = part.start + is_majority[new].argmax(axis=1)
         count += is_majority.sum(axis=1)
-        first = np.minimum(first, np.where(is_majority, row[part], first[:, None]).min(axis=1))
-    return count, first
+    return X.shape[0], count, first
 
 
-def add_majority_rows(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return one[0] + other[0], np.minimum(one[1], other[1])
+def add_majority_rows(
+    one: tuple[int, np.ndarray, np.ndarray], other: tuple[int, np.ndarray, np.ndarray]
+) -> tuple[int, np.ndarray, np.ndarray]:
+    """Combine the results of a block and of the one behind it."""
+    of_other = np.where(other[2] < 0, -1, one[0] + other[2])
+    return one[0] + other[0], one[1] + other[1], np.where(one[2] < 0, of_other, one[2])

@@ -122,7 +122,7 @@ def check(
     operations (O(n·k·p) for diagonal covariances and counts), and more of them with twice the
     digits where covariances are nearly singular.
     """
-    pi, S = np.array(weights, dtype=float), float(data.shape[0] if data.s is None else data.s.sum())
+    pi, S = np.array(weights, dtype=float), data.S
     moments_of_data, claims = column_moments(data), claims or {}
     try:
         theta_k, prior = _components_and_prior(
@@ -231,7 +231,7 @@ def _evaluate_step(
     For normal components F rises by at least S times the divergence, and L by no less than F: if
     that exceeds the limit, the second pass is skipped. ``accurate``: use twice the digits.
     """
-    options: dict[str, Any] = {"beside": (np.empty(data.shape[0]),), "times": len(pi)}
+    options: dict[str, Any] = {"beside": (data.allocate(),), "times": len(pi)}
     L, errors, *sums = data.reduce(
         expectation_sums, pi, theta, None, combine=add_expectations, **options
     )
@@ -312,13 +312,8 @@ def _degeneracy(
     if collapses and theta.shape == "tied":  # all components share the covariance
         result["degenerate"] = [{**collapses[0], "component": None, "rows": 0, "row": None}]
     elif collapses:
-        count, first = data.reduce(
-            majority_rows,
-            pi,
-            theta,
-            beside=(np.arange(data.shape[0]),),
-            times=len(pi),
-            combine=add_majority_rows,
+        _, count, first = data.reduce(
+            majority_rows, pi, theta, times=len(pi), combine=add_majority_rows
         )
         result["degenerate"] = [
             {**one, "rows": int(count[k]), "row": int(first[k]) if count[k] else None}

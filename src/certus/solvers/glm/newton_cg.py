@@ -116,7 +116,7 @@ class NewtonCGState:
         at: Coordinates,
         u: np.ndarray,
         beta: np.ndarray,
-        buffers: tuple[np.ndarray, np.ndarray],
+        buffers: tuple[Any, Any],
     ):
         self.at, self.u, self.beta, self.buffers = at, u, beta, buffers
         self.sums = sums = first_order(problem.rows, problem.loss, at, u, beta, buffers[0])
@@ -200,7 +200,7 @@ def _state(
     at: Coordinates,
     u: np.ndarray,
     beta: np.ndarray,
-    buffers: tuple[np.ndarray, np.ndarray],
+    buffers: tuple[Any, Any],
 ) -> State:
     current = NewtonCGState(problem, at, u, beta, buffers)
     w, b = at.to_user(u, beta)
@@ -229,11 +229,15 @@ def rows_for_directions(problem: Problem, at: Coordinates) -> Rows:
         problem.cache["single"] = None
         if rows.X.flags.c_contiguous and free_memory is not None and size <= free_memory / 4:
             X32 = np.empty(rows.shape, dtype=np.float32)
-            problem.cache["single"] = rows.map(lambda X, y, s: X, X32)
+            problem.cache["single"] = rows.map(_columns, X32)
     X32 = problem.cache["single"]
     if X32 is None:
         return rows
     return Rows(X32, rows.y, rows.s, threads=rows.threads, population=rows.population)
+
+
+def _columns(X: np.ndarray, _y: object, _s: object) -> np.ndarray:
+    return X
 
 
 # --- preconditioners ------------------------------------------------------------------------------
@@ -257,12 +261,12 @@ def _dense_preconditioner(problem: Problem, current: NewtonCGState) -> Any:
     """Return r ↦ (B ⊗ Ĝ + l2·diag(q²))⁻¹r: with B = UβUᵀ, K systems β_k Ĝ + l2·diag(q²)."""
     if "covariance" not in problem.cache:
         problem.cache["covariance"] = _covariance(problem, current.at)
-    G, P, s = problem.cache["covariance"], current.buffers[0], problem.rows.s
+    G, P, rows = problem.cache["covariance"], current.buffers[0], problem.rows
     beta, U = curvature_scale(problem, current.sums.d), np.ones((1, 1))
     if problem.outputs > 1:
-        sP = P if s is None else s[:, None] * P
         with blas_limiter.for_work(P.shape):
-            beta, U = np.linalg.eigh(np.diag(sP.sum(axis=0)) - P.T @ sP)
+            sums, squares = rows.with_targets(P, rows.s).reduce_targets(_probability_sums)
+            beta, U = np.linalg.eigh(np.diag(sums) - squares)
         beta[0] = beta[-1]  # F is constant along z + const, so any positive number is valid
     solve_each = _solver_for_each_output(
         G, np.maximum(beta, 1e-12 * beta.max()), problem.l2 * current.q2
@@ -326,9 +330,19 @@ def _factor(A: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]
         ridge *= 100
 
 
+def _probability_sums(P: np.ndarray, s: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return Σ s p and Σ s p pᵀ of one block."""
+    sP = P if s is None else s[:, None] * P
+    return sP.sum(axis=0), P.T @ sP
+
+
+def _zero_targets(y: np.ndarray, s: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
+    return np.zeros((len(y), 1)), s
+
+
 def _covariance(problem: Problem, at: Coordinates) -> np.ndarray:
     """Return the covariance of x̂; about 0 without an intercept."""
     rows, centered = problem.rows, problem.fit_intercept
-    sums = gram(rows.with_targets(np.zeros((rows.shape[0], 1)), rows.s), centered)
+    sums = gram(rows.recoded(_zero_targets), centered)
     q = at.scale / (1.0 if sums.q is None else sums.q)
     return (sums.G / sums.S * q).T * q

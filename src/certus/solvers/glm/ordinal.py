@@ -21,6 +21,7 @@ from ..linalg.cholesky import cholesky_solve, factor
 from ..linalg.gram import NonFiniteError, gram_block_rows
 from ..linalg.orthogonal import Orthogonal, orthogonal
 from ..loop import Fit
+from ..problem import weights_of_classes
 from ..progress import OnStep, Step, ignore
 from .coordinates import Coordinates, coordinates
 
@@ -51,11 +52,21 @@ class OrdinalPoint(NamedTuple):
     condition: float  # of the scaled Hessian
 
 
+class CombinedColumns(NamedTuple):
+    """Coordinates in which each block of X becomes one of its combinations, when it is read."""
+
+    basis: Orthogonal
+    correction: None = None
+
+    def block(self, X: np.ndarray) -> np.ndarray:
+        return self.basis.of(X)
+
+
 class OrdinalProblem(NamedTuple):
     """The problem in centred columns, or in orthogonal combinations of them."""
 
     rows: Rows  # of x, or of the combinations
-    at: Coordinates
+    at: "Coordinates | CombinedColumns"
     class_weights: np.ndarray  # Σ s of each class
     l2: np.ndarray  # (p,), or (r, r) of combinations
     basis: Orthogonal | None = None
@@ -64,6 +75,7 @@ class OrdinalProblem(NamedTuple):
     def to_internal(self, w: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return θ of w (p, 1) and b = −c (K − 1,)."""
         if self.basis is None or self.user_rows is None:
+            assert isinstance(self.at, Coordinates)
             u, beta = self.at.to_internal(w, b)
             return np.concatenate([u[:, 0], -beta])
         eta = self.basis.to_internal(w[:, 0])
@@ -73,6 +85,7 @@ class OrdinalProblem(NamedTuple):
     def to_user(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         p = len(self.l2)
         if self.basis is None or self.user_rows is None:
+            assert isinstance(self.at, Coordinates)
             return self.at.to_user(theta[:p, None], -theta[p:])
         w = self.basis.to_user(theta[:p])
         level = self.basis.mean @ theta[:p] - self.basis.mean_score(self.user_rows, w)
@@ -86,8 +99,7 @@ class OrdinalProblem(NamedTuple):
 def ordinal_problem(rows: Rows, n_classes: int, alpha: float = 0.0) -> OrdinalProblem:
     """Return the problem of y (n, 1) in 0 … K − 1, in well-conditioned coordinates."""
     rows = rows.dense()
-    assert rows.y is not None
-    class_weights = np.bincount(rows.y[:, 0].astype(np.intp), rows.s, n_classes).astype(float)
+    (class_weights,) = rows.reduce_targets(weights_of_classes, n_classes)
     n, p = rows.shape
     if p < n:
         at = coordinates(rows, True)
@@ -101,8 +113,10 @@ def ordinal_problem(rows: Rows, n_classes: int, alpha: float = 0.0) -> OrdinalPr
     basis = orthogonal(rows, True, alpha)
     T = basis.in_users_units
     r = T.shape[1]
-    identity = Coordinates(np.zeros(r), None, np.ones(r), False)
     l2 = alpha * (T.T @ T)
+    if rows.streamed:
+        return OrdinalProblem(rows, CombinedColumns(basis), class_weights, l2, basis, rows)
+    identity = Coordinates(np.zeros(r), None, np.ones(r), False)
     return OrdinalProblem(basis.rows(rows), identity, class_weights, l2, basis, rows)
 
 
@@ -185,7 +199,7 @@ def _point(problem: OrdinalProblem, theta: np.ndarray) -> OrdinalPoint:
     if not (np.diff(c) > 0).all():
         return infeasible
     sums: OrdinalSums = rows.reduce(
-        _sums, problem.at, u, c, block_rows=gram_block_rows(rows), square=True
+        _sums, problem.at, u, c, block_rows=gram_block_rows(rows, p), square=True
     )
     value, slope, curvature = _gap_term(np.diff(c), problem.class_weights[1:-1])
     g, H = sums.g.copy(), sums.H.copy()
@@ -230,7 +244,7 @@ def _sums(
     X: np.ndarray,
     y: np.ndarray,
     s: np.ndarray | None,
-    at: Coordinates,
+    at: Coordinates | CombinedColumns,
     u: np.ndarray,
     c: np.ndarray,
 ) -> OrdinalSums:

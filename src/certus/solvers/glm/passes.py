@@ -59,19 +59,17 @@ def coordinates_for(problem: Problem, all_rows: bool = False) -> Coordinates:
     return cached
 
 
-def allocate_states(problem: Problem) -> np.ndarray:
-    """Return an uninitialised array for the losses' states, (n,) or (n, K)."""
-    n, K = problem.rows.shape[0], problem.outputs
+def allocate_states(problem: Problem) -> Any:
+    """Return room for the losses' states, (n,) or (n, K), as ``Rows.allocate`` does."""
+    rows, K = problem.rows, problem.outputs
     if K == 1:
-        return np.empty(n)
-    return np.empty(
-        (n, K), order="C" if _uses_softmax_kernel(problem.rows, problem.loss, K) else "F"
-    )
+        return rows.allocate()
+    return rows.allocate((K,), order="C" if _uses_softmax_kernel(rows, problem.loss, K) else "F")
 
 
 def _uses_softmax_kernel(rows: Rows, loss: Loss, K: int) -> bool:
     """Return whether the softmax kernel applies and is faster than BLAS."""
-    plain = isinstance(rows.X, np.ndarray) and rows.X.flags.c_contiguous
+    plain = rows.row_major
     is_large = rows.population * rows.shape[1] >= MIN_KERNEL_ELEMENTS
     return loss.name == "softmax" and plain and is_large and K <= MAX_KERNEL_CLASSES
 
@@ -84,8 +82,7 @@ def curvature_scale(problem: Problem, d: np.ndarray) -> np.ndarray:
 
 
 def first_order(
-    rows: Rows, loss: Loss, at: Coordinates, u: np.ndarray, beta: np.ndarray,
-    state: np.ndarray | None,
+    rows: Rows, loss: Loss, at: Coordinates, u: np.ndarray, beta: np.ndarray, state: Any
 ) -> FirstOrderSums:  # fmt: skip
     """Return the gradient's sums at (u, β), and fill ``state`` for ``curvature``.
 
@@ -198,7 +195,7 @@ def _first_order_block(
 
 
 def curvature(
-    rows: Rows, loss: Loss, at: Coordinates, state: np.ndarray, a: np.ndarray, V: np.ndarray
+    rows: Rows, loss: Loss, at: Coordinates, state: Any, a: np.ndarray, V: np.ndarray
 ) -> np.ndarray:
     """Return the Hessian of the losses times V (p+1, K), about the centre a (p,)."""
     u, v = V[:-1], V[-1] - a @ V[:-1]
@@ -297,7 +294,7 @@ def _compiled_for(rows: Rows, at: Coordinates) -> Any:
     """Return the compiled product for one score; None where there is none or it does not pay."""
     if rows.sparse:
         return _sparse_rows if rows.X.entries >= KERNEL_ENTRIES else None
-    plain = not at.shifted and isinstance(rows.X, np.ndarray) and rows.X.flags.c_contiguous
+    plain = not at.shifted and rows.row_major
     return _dense_rows if plain and rows.population * rows.shape[1] >= MIN_KERNEL_ELEMENTS else None
 
 

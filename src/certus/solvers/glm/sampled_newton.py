@@ -18,12 +18,11 @@ from ...kernels import compiled_or
 from ...losses import Loss
 from ..first_order.lbfgs import Inverse, Pair, times_inverse
 from ..loop import State, minimize
-from ..problem import Problem
+from ..problem import MAX_SAMPLE_ELEMENTS, Problem
 from .coordinates import Coordinates
 from .newton import Newton, coordinates_for, duality_gap, gradient_of, inverse, split
 from .newton import second_order as with_hessian
 from .newton_cg import NewtonCG
-from .passes import allocate_states
 from .passes import first_order as multi_score_sums
 
 INITIAL_SAMPLE = 20, 256  # rows for each unknown, and divisor of n: the sample of the first guess …
@@ -108,7 +107,8 @@ def _count(share: tuple[int, int], problem: Problem) -> int:
     (of_an_unknown, of_all), (n, p) = share, problem.rows.shape
     if problem.outputs > 1:
         of_all *= 2  # here a Hessian costs as much as many passes
-    return max(of_an_unknown * (p + 1) * problem.outputs, n // of_all)
+    share_of_rows = min(n // of_all, MAX_SAMPLE_ELEMENTS // max(1, p))
+    return max(of_an_unknown * (p + 1) * problem.outputs, share_of_rows)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -116,8 +116,8 @@ def _solve_sample(
     problem: Problem, at: Coordinates, w: np.ndarray, b: np.ndarray
 ) -> tuple[Any, Any] | None:
     """Return (θ, ∇ ↦ H_m⁻¹∇); None where the sample lacks a class or its Hessian is singular."""
-    first, second = (
-        problem.subsample(_count(share, problem)) for share in (INITIAL_SAMPLE, HESSIAN_SAMPLE)
+    first, second = problem.subsamples(
+        *(_count(share, problem) for share in (INITIAL_SAMPLE, HESSIAN_SAMPLE))
     )
     if not (first.has_every_class() and second.has_every_class()):
         return None
@@ -188,9 +188,7 @@ def first_order(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarr
     c = at.correction
     shift = np.zeros(len(u)) if c is None else c
     if problem.outputs > 1:
-        if "states" not in problem.cache:
-            problem.cache["states"] = allocate_states(problem)
-        result = multi_score_sums(rows, problem.loss, at, u, beta, problem.cache["states"])
+        result = multi_score_sums(rows, problem.loss, at, u, beta, None)
         sums = GradientSums(result.f, np.vstack([result.Xg, result.g]))
     else:
         compiled = _kernel_applies(rows, at) and problem.loss.name == "logistic"
@@ -203,7 +201,7 @@ def first_order(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarr
 
 
 def _kernel_applies(rows: Rows, at: Coordinates) -> bool:
-    return not at.shifted and isinstance(rows.X, np.ndarray) and rows.X.flags.c_contiguous
+    return not at.shifted and rows.row_major
 
 
 def _block(

@@ -53,15 +53,8 @@ def minimize_over_weighted_classes(
     def on_reduced_step(step: Step) -> bool:
         return on_step(step._replace(parameters=lambda: expand(step.parameters())))
 
-    k = problem.y.astype(np.intp)
-    class_index = np.where(has_weight, np.cumsum(has_weight) - 1.0, 0.0)[k]
-    s = (
-        has_weight[k].astype(float)
-        if problem.rows.s is None
-        else np.where(has_weight[k], problem.rows.s, 0)
-    )
     reduced = Problem(
-        problem.rows.with_targets(class_index[:, None], s),
+        problem.rows.recoded(_among_weighted_classes, has_weight),
         problem.loss,
         problem.penalty,
         True,
@@ -69,3 +62,13 @@ def minimize_over_weighted_classes(
     )
     begin = None if start is None else (start[0][:, has_weight], start[1][has_weight])
     return expand(minimize(reduced, solver, begin, tol, max_iter, on_reduced_step, before))
+
+
+def _among_weighted_classes(
+    y: np.ndarray, s: np.ndarray | None, has_weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return indices (n, 1) among the classes with weight; rows of the others have weight 0."""
+    k = y[:, 0].astype(np.intp)
+    index = np.where(has_weight, np.cumsum(has_weight) - 1.0, 0.0)[k]
+    weight = has_weight[k].astype(float) if s is None else np.where(has_weight[k], s, 0)
+    return index[:, None], weight

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...data.rows import Rows
 from ...exceptions import InferenceError
-from .likelihood import Likelihood, LikelihoodPoint, SpectralInverse
+from .likelihood import Likelihood, LikelihoodColumns, LikelihoodPoint, SpectralInverse
 
 MAX_ITERATIONS = 200
 MAX_CONDITION = 1e10  # of the information: beyond, ten of sixteen digits are lost
@@ -44,7 +44,9 @@ class PenalizedLikelihood:
         inverse = SpectralInverse.of(information, likelihood.noise)
         if len(inverse.sigma) < self.rank:
             return LikelihoodPoint(np.inf, gradient, information)
-        penalty, held = likelihood.dense.reduce(_penalty, likelihood, theta, inverse.B, square=True)
+        penalty, held = likelihood.dense.reduce(
+            _penalty, likelihood.columns, theta, inverse.B, square=True
+        )
         return LikelihoodPoint(loss - float(np.log(inverse.sigma).sum()), gradient + penalty, held)
 
     def require_digits(self, theta: np.ndarray) -> None:
@@ -83,12 +85,12 @@ def _penalty(
     X: np.ndarray,
     _y: np.ndarray,
     s: np.ndarray | None,
-    likelihood: Likelihood,
+    columns: LikelihoodColumns,
     theta: np.ndarray,
     B: np.ndarray,
 ) -> Any:
     """Σ s vq(p − ½) φ and Σ s v(1 + vq) φφᵀ of one block."""
-    Phi = likelihood.phi(X)
+    Phi = columns.phi(X)
     z = np.dot(Phi, theta)
     e = np.exp(-np.abs(z))
     v = e / (1 + e) ** 2

@@ -21,6 +21,7 @@ from ...losses import Softmax
 from ...text.format import count
 from ..glm.linear_problem import scaled
 from ..linalg.gram import gram
+from ..problem import weights_of_classes
 
 MIN_TOTAL_WEIGHT = 1e-290  # Σ s·Σ_k p_k(1 − p_k) below which all probabilities are 0 or 1
 
@@ -33,30 +34,50 @@ class LikelihoodPoint(NamedTuple):
     information: np.ndarray  # (d, d)
 
 
+class LikelihoodColumns(NamedTuple):
+    """φ of a block of rows."""
+
+    intercept: bool
+    unit_column: float
+    center: np.ndarray
+    shrink: np.ndarray
+
+    def phi(self, X: np.ndarray) -> np.ndarray:
+        first = int(self.intercept)
+        Phi = np.empty((X.shape[0], first + len(self.center)))
+        Phi[:, :first] = self.unit_column
+        columns = Phi[:, first:]
+        np.subtract(X, self.center, out=columns)
+        columns *= self.shrink
+        return Phi
+
+
 class Likelihood:
     """−log L of rows whose y (n, 1) is the class index, in columns scaled at the given (w, b)."""
 
     def __init__(self, rows: Rows, n_classes: int, w: np.ndarray, b: np.ndarray, intercept: bool):
         """Scale the columns at w (p, K − 1) and b (K − 1,), relative to class 0."""
-        assert rows.y is not None
         self.rows, self.n_classes, self.intercept = rows, n_classes, intercept
-        weight = rows.map(_curvature, np.empty(rows.shape[0]), w, b)
-        if not weight.sum() > MIN_TOTAL_WEIGHT:
+        weight = rows.allocate()
+        (total,) = rows.reduce(_fill_curvature, w, b, beside=(weight,))
+        if not total > MIN_TOTAL_WEIGHT:
             raise InferenceError(
                 "every probability is 0 or 1: the classes are separated, and the likelihood has "
                 "no maximum"
             )
-        sums = gram(rows.with_targets(np.zeros_like(rows.y), weight), intercept)
+        zeros = rows.recoded(_zero_targets).y
+        sums = gram(rows.with_targets(zeros, weight), intercept)
         problem = scaled(sums, intercept)
         self.center, self.unscale = problem.mean, problem.unscale
         # a constant column becomes exactly 0, not the rounding of its mean
-        self.shrink = np.where(problem.norm > 0, problem.unscale, 0.0)
+        shrink = np.where(problem.norm > 0, problem.unscale, 0.0)
         # columns are accurate to ε‖x_j‖ only
         eps = np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps
         column = 4 * eps * sums.size / problem.scale
         self.noise = np.tile(np.concatenate([[0.0] * intercept, column]), n_classes - 1)
         self.unit_column = 1 / np.sqrt(sums.S)
         self.m = len(w) + intercept
+        self.columns = LikelihoodColumns(intercept, self.unit_column, self.center, shrink)
         self.dense = rows.dense()
 
     @property
@@ -77,29 +98,27 @@ class Likelihood:
 
     def at(self, theta: np.ndarray) -> LikelihoodPoint:
         """Loss, gradient and information at θ, in one pass: O(n·m²·K²) operations."""
-        result: LikelihoodPoint = self.dense.reduce(_point, self, self._blocks(theta), square=True)
+        result: LikelihoodPoint = self.dense.reduce(
+            _point, self.columns, self._blocks(theta), square=True
+        )
         return result
 
     def root(self, theta: np.ndarray) -> np.ndarray:
         """R with RᵀR the information, from the rows, if squaring would cost digits."""
-        (R,) = self.dense.reduce(_root, self, self._blocks(theta), combine=_stack, square=True)
+        (R,) = self.dense.reduce(
+            _root, self.columns, self._blocks(theta), combine=_stack, square=True
+        )
         return R
 
     def squared_gradients(self, theta: np.ndarray, B: np.ndarray) -> np.ndarray:
         """Σ s Bᵀg gᵀB over the gradients g of single rows."""
-        (result,) = self.dense.reduce(_squared_gradients, self, self._blocks(theta), B, square=True)
+        (result,) = self.dense.reduce(
+            _squared_gradients, self.columns, self._blocks(theta), B, square=True
+        )
         return result
 
     def _blocks(self, theta: np.ndarray) -> np.ndarray:
         return theta.reshape(self.n_classes - 1, self.m).T
-
-    def phi(self, X: np.ndarray) -> np.ndarray:
-        Phi = np.empty((X.shape[0], self.m))
-        Phi[:, : self.intercept] = self.unit_column
-        columns = Phi[:, self.intercept :]
-        np.subtract(X, self.center, out=columns)
-        columns *= self.shrink
-        return Phi
 
     def null(self) -> float:
         """log L of the intercepts alone, or of equal probabilities without intercepts."""
@@ -111,9 +130,9 @@ class Likelihood:
 
     def counts(self) -> np.ndarray:
         """Σ s of each class."""
-        assert self.rows.y is not None
-        y = self.rows.y[:, 0].astype(np.intp)
-        return np.bincount(y, self.rows.s, self.n_classes).astype(float)
+        (counts,) = self.rows.reduce_targets(weights_of_classes, self.n_classes)
+        result: np.ndarray = counts
+        return result
 
 
 def _scores(X: Block, w: np.ndarray, b: np.ndarray | float) -> np.ndarray:
@@ -121,15 +140,20 @@ def _scores(X: Block, w: np.ndarray, b: np.ndarray | float) -> np.ndarray:
     return np.column_stack([np.zeros(len(z)), z])
 
 
-def _curvature(
-    X: Block, y: np.ndarray, s: np.ndarray | None, w: np.ndarray, b: np.ndarray
-) -> np.ndarray:
-    """s·Σ_k p_k(1 − p_k), without cancellation in 1 − p_k."""
+def _zero_targets(y: np.ndarray, s: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
+    return np.zeros_like(y), s
+
+
+def _fill_curvature(
+    X: Block, y: np.ndarray, s: np.ndarray | None, out: np.ndarray, w: np.ndarray, b: np.ndarray
+) -> tuple[float]:
+    """Fill s·Σ_k p_k(1 − p_k), without cancellation in 1 − p_k, and return its sum."""
     P = Softmax().evaluate(y[:, 0], _scores(X, w, b))[2]
     total = np.zeros(len(P))
     for k in range(P.shape[1]):
         total += P[:, k] * _others(P, k)
-    return total if s is None else s * total
+    out[:] = total if s is None else s * total
+    return (float(out.sum()),)
 
 
 def _others(P: np.ndarray, k: int) -> np.ndarray:
@@ -138,7 +162,7 @@ def _others(P: np.ndarray, k: int) -> np.ndarray:
 
 
 def _point(
-    X: np.ndarray, y: np.ndarray, s: np.ndarray | None, of: Likelihood, theta: np.ndarray
+    X: np.ndarray, y: np.ndarray, s: np.ndarray | None, of: LikelihoodColumns, theta: np.ndarray
 ) -> LikelihoodPoint:
     Phi = of.phi(X)
     m, blocks = theta.shape
@@ -156,7 +180,7 @@ def _point(
 
 
 def _root(
-    X: np.ndarray, y: np.ndarray, s: np.ndarray | None, of: Likelihood, theta: np.ndarray
+    X: np.ndarray, y: np.ndarray, s: np.ndarray | None, of: LikelihoodColumns, theta: np.ndarray
 ) -> tuple[Any]:
     """R of a block: diag p − ppᵀ = Σ_k p_k (e_k − p)(e_k − p)ᵀ gives K rows √p_k (e_k − p) ⊗ φ for
     each row."""
@@ -179,7 +203,7 @@ def _squared_gradients(
     X: np.ndarray,
     y: np.ndarray,
     s: np.ndarray | None,
-    of: Likelihood,
+    of: LikelihoodColumns,
     theta: np.ndarray,
     B: np.ndarray,
 ) -> tuple[Any]:

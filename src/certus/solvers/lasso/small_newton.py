@@ -20,7 +20,7 @@ from ..glm.coordinates import Coordinates, coordinates, sampled_coordinates
 from ..glm.newton import NewtonSums, second_order
 from ..linalg.gram import NonFiniteError
 from ..loop import NO_DESCENT_MESSAGE, State, minimize
-from ..problem import Problem
+from ..problem import MAX_SAMPLE_ELEMENTS, Problem
 from .coordinate_penalty import NON_NEGATIVE, CoordinatePenalty
 from .quadratic_model import QuadraticModel
 
@@ -130,7 +130,8 @@ def dual_bound(problem: Problem, g: np.ndarray, of_losses: Callable[[float], flo
 def _first_guess(problem: Problem, w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Optimum of a weighted subsample of the rows."""
     n, p = problem.rows.shape
-    count = max(SAMPLE_ROWS_PER_COEFFICIENT * (p + 1) * problem.outputs, n // 32)
+    share_of_rows = min(n // 32, MAX_SAMPLE_ELEMENTS // max(1, p))
+    count = max(SAMPLE_ROWS_PER_COEFFICIENT * (p + 1) * problem.outputs, share_of_rows)
     if 4 * count > n:
         return w, b
     subsample = problem.subsample(count)

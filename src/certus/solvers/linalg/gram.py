@@ -126,10 +126,13 @@ def _maximum(centered_square: tuple[Any], right: tuple[Any]) -> tuple[Any]:
     return (np.maximum(centered_square[0], right[0]),)
 
 
-def gram_block_rows(rows: Rows) -> int:
-    """Rows per block: enough to make adding p×p sums cheap, few enough to balance threads."""
-    n, p = rows.shape
-    return max(5 * p // 2, rows.block_rows(), min(8192, n // 64))
+def gram_block_rows(rows: Rows, columns: int | None = None) -> int:
+    """Rows per block: enough to make adding p×p sums cheap, few enough to balance threads.
+
+    ``columns``: of what is made of each block, if not those of X.
+    """
+    n, p = rows.shape[0], columns or rows.shape[1]
+    return max(5 * p // 2, rows.block_rows(columns=p), min(8192, n // 64))
 
 
 def _pass(rows: Rows, c: np.ndarray, c_y: np.ndarray, q: np.ndarray | None) -> GramSums:

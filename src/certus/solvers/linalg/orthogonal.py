@@ -49,7 +49,10 @@ EPS = float(np.finfo(float).eps)
 
 
 class Orthogonal(NamedTuple):
-    """Coordinates η of w, in columns scaled by powers of two: x̂ = x∘2^−e, ŵ = w∘2^e."""
+    """Coordinates η of w, in columns scaled by powers of two: x̂ = x∘2^−e, ŵ = w∘2^e.
+
+    As coordinates of a pass (``solvers/glm/coordinates.py``): a block of X becomes one of Z.
+    """
 
     exponent: np.ndarray  # (p,): e
     T: np.ndarray  # (p + intercept, r), of the columns x̂
@@ -174,7 +177,6 @@ def _aliases(columns: "_ScaledColumns", rank: int, out: np.ndarray) -> Aliases |
 
 class _ScaledColumns(NamedTuple):
     rows: Rows
-    counted: np.ndarray | None  # (n,) of bool: rows of positive weight; None: all
     exponent: np.ndarray
     center: np.ndarray  # (p,), of x̂; 0 without an intercept
     intercept: bool
@@ -188,7 +190,7 @@ class _ScaledColumns(NamedTuple):
 
     @classmethod
     def of(cls, rows: Rows, intercept: bool) -> "_ScaledColumns":
-        counted = None if rows.s is None else rows.s > 0
+        counted = rows.shape[0] if rows.s is None else rows.reduce_targets(_count_weights)[0]
         low, high = rows.reduce(ranges_of, combine=widened)
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             raise NonFiniteError
@@ -205,8 +207,8 @@ class _ScaledColumns(NamedTuple):
             block_rows=n if all_rows else max(2 * p, rows.block_rows()),
         )  # fmt: skip
         norm = np.sqrt(np.einsum("ij,ij->j", R, R))
-        rank = min(p, (n if counted is None else int(counted.sum())) - intercept)
-        return cls(rows, counted, exponent, center, intercept, norm, R, max(rank, 0))
+        rank = min(p, int(counted) - intercept)
+        return cls(rows, exponent, center, intercept, norm, R, max(rank, 0))
 
     def singular_vectors(self, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(V, σ) of the centred, scaled columns, at most ``rank`` of them."""
@@ -323,3 +325,7 @@ def _improved(
         size = np.sqrt(columns.sums(T, np.zeros(len(sigma), bool)).size)
         canceling = size > 1 / CANCELING_SINGULAR_SHARE
     return T, canceling, mean
+
+
+def _count_weights(_y: object, s: np.ndarray) -> tuple[int]:
+    return (int(np.count_nonzero(s > 0)),)

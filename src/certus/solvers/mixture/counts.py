@@ -9,13 +9,16 @@ pseudo-rows at the data's mean row m̄ adds a·m̄ to T and a to N: θ = (T + a 
 multinomial (T + a m̄) over its sum. h(x) changes neither r nor θ and is summed once.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
 
 from ...data.rows import Rows
-from .em import EMEvaluation, responsibility_function
+from .em import EMEvaluation, ResponsibilityFunction, responsibility_function
+from .starts import Assignment, AssignmentRule
 
 BLOCK_ELEMENTS = 1 << 17  # numbers in a block of rows
 SMALLEST_FLOAT = 5e-324  # in place of 0, so that 0·log 0 = 0 where the count is 0 too
@@ -99,6 +102,61 @@ class Multinomial(Poisson):
         return T.sum(axis=1, keepdims=True) * theta
 
 
+@dataclass(frozen=True, eq=False)
+class LinearLogJoint:
+    """Joint log densities of a block without h(x), (k, rows): log π − A + xᵀη."""
+
+    eta: np.ndarray
+    const: np.ndarray
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        a = np.dot(self.eta, X.T)
+        a += self.const
+        return np.asarray(a)
+
+
+@dataclass(frozen=True, eq=False)
+class CountLogJoint:
+    """Joint log densities log π_k p(x | θ_k) of a block of rows, (rows, k)."""
+
+    linear: LinearLogJoint
+    kind: Any
+
+    def __call__(self, X: np.ndarray, _y: object, _s: object) -> np.ndarray:
+        X = np.asarray(X, dtype=float)
+        return np.asarray(self.linear(X).T + self.kind.base(X)[:, None])
+
+
+def expected_sums(
+    X: np.ndarray,
+    _y: object,
+    s: np.ndarray | None,
+    log_joint: LinearLogJoint,
+    responsibilities: ResponsibilityFunction,
+    beta: float,
+) -> tuple[Any, ...]:
+    """Return Σ s (1/β) log Σ (πp)^β without h(x), N and T of one block."""
+    X = np.asarray(X, dtype=float)
+    F, R = responsibilities(log_joint(X), s, beta)
+    return F, R.sum(axis=1), np.dot(R, X)
+
+
+def assigned_sums(X: np.ndarray, _y: object, s: np.ndarray | None, *given: Any) -> tuple[Any, ...]:
+    """Return N and T of one block for the responsibilities of a start."""
+    rule: AssignmentRule
+    *kept, rule = given
+    R = rule(X, *kept)
+    R = R if s is None else R * s
+    return R.sum(axis=1), np.dot(R, np.asarray(X, dtype=float))
+
+
+def base_sums(X: np.ndarray, _y: object, s: np.ndarray | None, kind: Any) -> tuple[Any, ...]:
+    """Return Σ s h(x) and Σ s x of one block."""
+    X = np.asarray(X, dtype=float)
+    s = np.ones(len(X)) if s is None else s
+    return float(np.dot(s, kind.base(X))), np.dot(s, X)
+
+
 class CountFamily:
     """Count components of given rows, with a prior of ``prior`` pseudo-rows at ``mean``."""
 
@@ -107,56 +165,28 @@ class CountFamily:
         self.mass = rows.S
 
     def evaluate(self, theta: CountParameters, beta: float = 1.0) -> EMEvaluation:
-        log_joint = self._linear(theta)
         responsibilities = responsibility_function(self.rows, len(theta.pi))
-
-        def block_sums(X: np.ndarray, _y: np.ndarray, s: np.ndarray) -> tuple[Any, ...]:
-            X = np.asarray(X, dtype=float)
-            F, R = responsibilities(log_joint(X), s, beta)
-            return F, R.sum(axis=1), np.dot(R, X)
-
-        F, N, T = self._over_rows(block_sums)
+        args = self._linear(theta), responsibilities, beta
+        F, N, T = self._over_rows(expected_sums, args)
         return EMEvaluation(float(F + self.base), CountStatistics(N, T))
 
-    def _linear(self, theta: CountParameters) -> Any:
+    def _linear(self, theta: CountParameters) -> "LinearLogJoint":
         eta, A = self.kind.natural(theta.values)
         with np.errstate(divide="ignore"):
-            const = (np.log(theta.pi) - A)[:, None]
+            return LinearLogJoint(eta, (np.log(theta.pi) - A)[:, None])
 
-        def log_joint(X: np.ndarray) -> np.ndarray:
-            a = np.dot(eta, X.T)
-            a += const
-            return a
-
-        return log_joint
-
-    def log_joint(self, theta: CountParameters) -> Any:
+    def log_joint(self, theta: CountParameters) -> "CountLogJoint":
         """Return the function from a block of rows to log π_k p(x | θ_k), (rows, k)."""
-        linear = self._linear(theta)
+        return CountLogJoint(self._linear(theta), self.kind)
 
-        def block_log_joint(X: np.ndarray, _y: np.ndarray, _s: np.ndarray) -> np.ndarray:
-            X = np.asarray(X, dtype=float)
-            out: np.ndarray = linear(X).T + self.kind.base(X)[:, None]
-            return out
+    def statistics_of(self, assignment: Assignment) -> CountStatistics:
+        """Statistics for the responsibilities of a start."""
+        sums = self._over_rows(assigned_sums, (assignment.rule,), assignment.beside)
+        return CountStatistics(*sums)
 
-        return block_log_joint
-
-    def statistics_of(self, R: np.ndarray, k: int) -> CountStatistics:
-        """Statistics for given labels (n,) or responsibilities (n, k)."""
-        components = np.arange(k)[:, None]
-
-        def block_sums(
-            X: np.ndarray, _y: np.ndarray, s: np.ndarray | None, R: np.ndarray
-        ) -> tuple[Any, ...]:
-            R = np.ascontiguousarray(R.T, dtype=float) if R.ndim == 2 else 1.0 * (components == R)
-            R = R if s is None else R * s
-            return R.sum(axis=1), np.dot(R, np.asarray(X, dtype=float))
-
-        return CountStatistics(*self._over_rows(block_sums, (R,)))
-
-    def _over_rows(self, block_sums: Any, beside: Any = ()) -> Any:
+    def _over_rows(self, sums: Callable[..., Any], args: tuple[Any, ...], beside: Any = ()) -> Any:
         block = max(128, BLOCK_ELEMENTS // self.rows.shape[1])
-        return self.rows.reduce(block_sums, beside=beside, block_rows=block, times=8)
+        return self.rows.reduce(sums, *args, beside=beside, block_rows=block, times=8)
 
     def maximize(
         self, sums: CountStatistics, theta: CountParameters | None, prior: float | None = None

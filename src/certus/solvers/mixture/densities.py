@@ -24,7 +24,7 @@ LOG_2PI = float(np.log(2 * np.pi))
 
 
 class DensityMethod(Protocol):
-    """A way to compute log densities and weighted sums of a block."""
+    """A way to compute log densities and weighted sums of a block; it can be pickled."""
 
     reference: Any  # the point that the sums of ``statistics`` are about, (k, p) or 0
 
@@ -71,14 +71,18 @@ class Compiled:
     """Differences to the means by compiled loops."""
 
     def __init__(self, _shape: CovarianceShape, theta: Gaussians):
-        from ...kernels.mixture import diagonal_gaussians, gaussians
-
-        full = theta.U.ndim == 3
-        self.kernels: Any = gaussians if full else diagonal_gaussians
+        self.full = theta.U.ndim == 3
         self.kernels.warm()  # if compiling fails, it fails here, where NumPy can take over
-        self.U = gaussians.pack(theta.U) if full else theta.U
+        self.U = self.kernels.pack(theta.U) if self.full else theta.U
         self.mu, self.reference, self.shape = theta.mu, theta.mu, theta.cov.shape
         self.const = constants(theta)
+
+    @property
+    def kernels(self) -> Any:
+        """The module of the loops; no attribute, since modules cannot be pickled."""
+        from ...kernels.mixture import diagonal_gaussians, gaussians
+
+        return gaussians if self.full else diagonal_gaussians
 
     def prepare(self, Z: np.ndarray) -> np.ndarray:
         return Z

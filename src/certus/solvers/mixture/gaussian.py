@@ -6,15 +6,18 @@ Everything is computed in z, so that neither offsets nor units cost digits. Cons
 density and are left out. For a spherical Σ, q is one number for all columns.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...data.rows import Rows
 from .covariances import CovarianceShape, Gaussians, Regularization
-from .densities import density_method
-from .em import EMEvaluation, responsibility_function
+from .densities import DensityMethod, density_method
+from .em import EMEvaluation, ResponsibilityFunction, responsibility_function
 from .parametrization import parametrize
+from .starts import Assignment, AssignmentRule
 
 # numbers in a block; for p=64, k=32, half as many took 8 % longer, twice as many 20 %
 BLOCK_ELEMENTS = 1 << 18
@@ -51,6 +54,46 @@ class Statistics(NamedTuple):
     reference: Any
 
 
+@dataclass(frozen=True, eq=False)
+class GaussianLogJoint:
+    """Joint log densities log π_k p(x | θ_k) of a block of rows, (rows, k)."""
+
+    coordinates: ScaledCoordinates
+    method: Any
+
+    def __call__(self, X: np.ndarray, _y: object, _s: object) -> np.ndarray:
+        Z = self.coordinates.of(X)
+        a: np.ndarray = self.method.log_joint(self.method.prepare(Z))
+        a -= np.dot(self.coordinates.log_volume, ~np.isnan(Z))
+        return a.T
+
+
+def expected_sums(
+    X: np.ndarray,
+    _y: object,
+    s: np.ndarray | None,
+    coordinates: ScaledCoordinates,
+    method: DensityMethod,
+    responsibilities: ResponsibilityFunction,
+    beta: float,
+) -> tuple[Any, ...]:
+    """Return Σ s (1/β) log Σ (πp)^β and the sums of the next step, for one block."""
+    prepared = method.prepare(coordinates.of(X))
+    F, R = responsibilities(method.log_joint(prepared), s, beta)
+    return F, R.sum(axis=1), *method.sums(prepared, R)
+
+
+def assigned_sums(X: np.ndarray, _y: object, s: np.ndarray | None, *given: Any) -> tuple[Any, ...]:
+    """Return the sums of one block for the responsibilities of a start."""
+    rule: AssignmentRule
+    *kept, rule, coordinates, shape, about = given
+    R = rule(X, *kept)
+    R = R if s is None else R * s
+    Z = coordinates.of(X)
+    Z[np.isnan(Z)] = 0.0
+    return R.sum(axis=1), *shape.scatter(Z, R, about)
+
+
 class GaussianFamily:
     """Gaussian components of given rows: covariance shape, regularisation and density method."""
 
@@ -72,15 +115,10 @@ class GaussianFamily:
         self.observed_weight = observed_weight  # (p,) Σ s over the observed entries
 
     def evaluate(self, theta: Gaussians, beta: float = 1.0) -> EMEvaluation:
-        method = self._method(theta)
-        responsibilities = responsibility_function(self.rows, len(theta.pi))
-
-        def block_sums(X: np.ndarray, _y: np.ndarray, s: np.ndarray | None) -> tuple[Any, ...]:
-            prepared = method.prepare(self.coordinates.of(X))
-            F, R = responsibilities(method.log_joint(prepared), s, beta)
-            return F, R.sum(axis=1), *method.sums(prepared, R)
-
-        F, N, *sums = self._over_rows(block_sums, len(theta.pi))
+        method, k = self._method(theta), len(theta.pi)
+        responsibilities = responsibility_function(self.rows, k)
+        args = self.coordinates, method, responsibilities, beta
+        F, N, *sums = self._over_rows(expected_sums, args, k)
         A, S = method.statistics(tuple(sums))
         return EMEvaluation(
             float(F - self.observed_weight @ self.coordinates.log_volume),
@@ -90,40 +128,24 @@ class GaussianFamily:
     def _method(self, theta: Gaussians) -> Any:
         return self.density_method(self.shape, theta, self.rows.shape[0])
 
-    def log_joint(self, theta: Gaussians) -> Any:
+    def log_joint(self, theta: Gaussians) -> "GaussianLogJoint":
         """Return the function from a block of rows to log π_k p(x | θ_k), (rows, k)."""
-        method = self._method(theta)
+        return GaussianLogJoint(self.coordinates, self._method(theta))
 
-        def block_log_joint(X: np.ndarray, _y: np.ndarray, _s: object) -> np.ndarray:
-            Z = self.coordinates.of(X)
-            a: np.ndarray = method.log_joint(method.prepare(Z))
-            a -= np.dot(self.coordinates.log_volume, ~np.isnan(Z))
-            return a.T
-
-        return block_log_joint
-
-    def statistics_of(self, R: np.ndarray, about: np.ndarray) -> Statistics:
-        """Statistics for given labels (n,) or responsibilities (n, k).
+    def statistics_of(self, assignment: Assignment, about: np.ndarray) -> Statistics:
+        """Statistics for the responsibilities of a start.
 
         Missing entries count as the columns' means. ``about``: (k, p), near the components' means.
         """
-        components = np.arange(len(about))[:, None]
-
-        def block_sums(
-            X: np.ndarray, _y: np.ndarray, s: np.ndarray | None, R: np.ndarray
-        ) -> tuple[Any, ...]:
-            R = np.ascontiguousarray(R.T, dtype=float) if R.ndim == 2 else 1.0 * (components == R)
-            R = R if s is None else R * s
-            Z = self.coordinates.of(X)
-            Z[np.isnan(Z)] = 0.0
-            return R.sum(axis=1), *self.shape.scatter(Z, R, about)
-
-        N, A, S = self._over_rows(block_sums, len(about), (R,))
+        args = assignment.rule, self.coordinates, self.shape, about
+        N, A, S = self._over_rows(assigned_sums, args, len(about), assignment.beside)
         return Statistics(N, A, S, about)
 
-    def _over_rows(self, block_sums: Any, k: int, beside: Any = ()) -> Any:
+    def _over_rows(
+        self, sums: Callable[..., Any], args: tuple[Any, ...], k: int, beside: Any = ()
+    ) -> Any:
         block = max(self.min_block_rows, BLOCK_ELEMENTS // (2 * len(self.coordinates.kept) + k))
-        return self.rows.reduce(block_sums, beside=beside, block_rows=block, times=16)
+        return self.rows.reduce(sums, *args, beside=beside, block_rows=block, times=16)
 
     def maximize(self, statistics: Statistics, theta: Gaussians | None) -> Gaussians:
         mu, S = self.about_means(statistics, theta)

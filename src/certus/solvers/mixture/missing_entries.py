@@ -18,6 +18,9 @@ from .covariances import CovarianceShape, Gaussians
 from .densities import LOG_2PI, log_weights
 from .em import Collapsed
 
+# 256 MB of conditional distributions; those of further patterns are computed whenever needed
+MAX_CACHED_NUMBERS = 1 << 25
+
 
 class Pattern(NamedTuple):
     """Rows of a block with the same columns observed."""
@@ -44,6 +47,7 @@ class ObservedEntries:
         self.shape, self.theta, self.reference = shape, theta, theta.mu
         self.matrices = shape.matrices(theta.cov, k, p)
         self.cache: dict[bytes, list[ConditionalGaussian]] = {}
+        self.max_cached = MAX_CACHED_NUMBERS // max(1, 2 * k * p * p)
 
     def prepare(self, Z: np.ndarray) -> tuple[np.ndarray, list[Pattern]]:
         is_missing = np.isnan(Z)
@@ -89,11 +93,13 @@ class ObservedEntries:
         return sums[0], sums[1]
 
     def _conditionals(self, pattern: Pattern) -> list[ConditionalGaussian]:
-        key = pattern.missing.tobytes()
-        if key not in self.cache:
-            o, m = pattern.observed, pattern.missing
-            self.cache[key] = [_conditional(i, C, o, m) for i, C in enumerate(self.matrices)]
-        return self.cache[key]
+        key, o, m = pattern.missing.tobytes(), pattern.observed, pattern.missing
+        found = self.cache.get(key)
+        if found is None:
+            found = [_conditional(i, C, o, m) for i, C in enumerate(self.matrices)]
+            if len(self.cache) < self.max_cached:
+                self.cache[key] = found
+        return found
 
 
 def _conditional(

@@ -25,11 +25,12 @@ from math import lcm
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array, hstack
+from scipy.sparse import hstack
 
 from ...data.csr import Block, SparseMatrix
-from ...data.rows import Rows, as_floats, spread
-from .single_column import SeparatingColumn, class_ranges, dense_block, separating_column
+from ...data.rows import Rows
+from .scaled_rows import ConstraintRows, StoredConstraintRows, scaled_rows
+from .single_column import SeparatingColumn, separating_column
 
 __all__ = ["SeparatingColumn", "Separation", "separating_column", "separating_direction"]
 
@@ -62,19 +63,21 @@ def separating_direction(
     ``hint``: (w, b) of a solver. After many steps they separate separable classes; otherwise the
     rows that they misclassify are the first constraints.
     """
-    scaled = _ScaledRows.of(rows, n_classes, fit_intercept)
-    worst = np.empty(0, dtype=np.intp)
+    scaled = scaled_rows(rows, n_classes, fit_intercept)
+    worst = None
     if hint is not None:
         w, b = np.asarray(hint[0], dtype=float), np.asarray(hint[1], dtype=float)
-        m, _ = _margins(rows, w, b)
-        if m.min() > 0:
+        m = scaled.margins(w, b, 0.0, np.inf)
+        if m.least > 0:
             return Separation("complete", "the solver's coefficients separate", w, b)
-        worst = scaled.worst(m, np.inf)
-    if len(scaled.present) <= min(rows.shape[1], MAX_INTERPOLATED_ROWS):
+        worst = m.worst
+    few = scaled.n_present <= min(rows.shape[1], MAX_INTERPOLATED_ROWS)
+    if few and isinstance(scaled, StoredConstraintRows):
         theta = _interpolated(scaled)
-        if scaled.margins(theta)[0].min() > MARGIN_TOL:
-            return scaled.separation("complete", "the scores interpolate the labels", theta)
-    result = _solve_programs(scaled, np.union1d(scaled.initial_rows(), worst))
+        if scaled.margins_of(theta, -np.inf).least > MARGIN_TOL:
+            return _separation(scaled, "complete", "the scores interpolate the labels", theta)
+    chosen = scaled.initial_rows()
+    result = _solve_programs(scaled, chosen if worst is None else scaled.union(chosen, worst))
     if result.kind == "quasi-complete" and n_classes > 2:
         return _one_class_separated(rows, n_classes, fit_intercept) or result
     return result
@@ -86,9 +89,8 @@ def _one_class_separated(rows: Rows, n_classes: int, fit_intercept: bool) -> Sep
     The others have exactly equal scores, whereas rounding puts rows on the planes of a program's
     vertex on the wrong side.
     """
-    assert rows.y is not None
     for k in range(n_classes):
-        against_rest = rows.with_targets((rows.y == k).astype(float), rows.s)
+        against_rest = rows.recoded(_against_rest, k)
         two = separating_direction(against_rest, 2, fit_intercept)
         if two.kind == "complete" and two.u is not None and two.c is not None:
             in_class = np.eye(n_classes)[k]
@@ -96,7 +98,13 @@ def _one_class_separated(rows: Rows, n_classes: int, fit_intercept: bool) -> Sep
     return None
 
 
-def _solve_programs(scaled: "_ScaledRows", chosen: np.ndarray) -> Separation:
+def _against_rest(
+    y: np.ndarray, s: np.ndarray | None, k: int
+) -> tuple[np.ndarray, np.ndarray | None]:
+    return (y == k).astype(float), s
+
+
+def _solve_programs(scaled: ConstraintRows, chosen: np.ndarray) -> Separation:
     g = scaled.sum_of_all()
     complete = True  # which of the two programs is being solved
     for _ in range(MAX_ROUNDS):
@@ -110,19 +118,17 @@ def _solve_programs(scaled: "_ScaledRows", chosen: np.ndarray) -> Separation:
         if complete and value <= MARGIN_TOL:
             complete = False
             continue
-        if not complete and _sum_is_zero(value, A, g, len(scaled.present)):
+        if not complete and _sum_is_zero(value, A, g, scaled.n_present):
             return Separation("not separable", why)
-        least, largest = scaled.margins(theta)
-        if complete and least.min() > MARGIN_TOL:
-            return scaled.separation("complete", why, theta)
-        if not complete and least.min() >= -MARGIN_TOL and largest.max() > 1e3 * MARGIN_TOL:
-            return scaled.separation("quasi-complete", why, theta)
-        violated = np.setdiff1d(
-            scaled.worst(least, MARGIN_TOL if complete else -MARGIN_TOL), chosen
-        )
+        m = scaled.margins_of(theta, MARGIN_TOL if complete else -MARGIN_TOL)
+        if complete and m.least > MARGIN_TOL:
+            return _separation(scaled, "complete", why, theta)
+        if not complete and m.least >= -MARGIN_TOL and m.largest > 1e3 * MARGIN_TOL:
+            return _separation(scaled, "quasi-complete", why, theta)
+        violated = scaled.not_among(chosen, m.worst)
         if not len(violated):
             break
-        chosen = np.union1d(chosen, violated)
+        chosen = scaled.union(chosen, violated)
     return Separation("unknown", "the linear programs came to no end")
 
 
@@ -165,130 +171,41 @@ def _sum_is_zero(value: float, A: SparseMatrix, g: np.ndarray, n: int) -> bool:
     return bool(outside <= rounding * n and value < least / 2)
 
 
-def _interpolated(scaled: "_ScaledRows") -> np.ndarray:
+def _interpolated(scaled: StoredConstraintRows) -> np.ndarray:
     """Return θ of least norm with score 1 for a row's class and 0 (two classes: −1) for others."""
-    Z = scaled.rows_of(scaled.present)
-    y = scaled.y[scaled.present]
+    Z, y = scaled.rows_of(scaled.present)
     in_class = (y[:, None] == np.arange(1, scaled.n_classes)).astype(float)
     target = 2 * in_class - 1 if scaled.n_classes == 2 else in_class - (y == 0)[:, None]
     return np.linalg.lstsq(Z, target, rcond=None)[0].T.ravel()
 
 
-# --- rows as constraints --------------------------------------------------------------------------
+# --- the direction in the user's units ------------------------------------------------------------
 
 
-class _ScaledRows:
-    """Columns (x − centre)/scale in [−1, 1], and a 1 for the intercept; θ is stacked by class.
+def _separation(scaled: ConstraintRows, kind: str, why: str, theta: np.ndarray) -> Separation:
+    u, c = scaled.about_center(theta)
+    c = c - scaled.center @ u
+    if kind == "quasi-complete":
+        u, c = _simplified(scaled, u, c)
+    return Separation(kind, why, u, c)
 
-    Class 0 has θ_0 = 0. Columns are not centred if X is sparse or there is no intercept.
-    """
 
-    def __init__(
-        self, rows: Rows, n_classes: int, fit_intercept: bool, center: np.ndarray, scale: np.ndarray
-    ):
-        assert rows.y is not None
-        self.rows, self.n_classes, self.fit_intercept = rows, n_classes, fit_intercept
-        self.center, self.scale = center, scale
-        self.y = rows.y[:, 0].astype(np.intp)
-        self.counted = np.ones(len(self.y), dtype=bool) if rows.s is None else rows.s > 0
-        self.present = np.flatnonzero(self.counted)
-        self.width = len(center) + fit_intercept
-        self.unknowns = self.width * (n_classes - 1)
-        self.n_initial = max(64, 2 * self.unknowns)
-
-    @classmethod
-    def of(cls, rows: Rows, n_classes: int, fit_intercept: bool) -> "_ScaledRows":
-        low, high = class_ranges(rows, n_classes)
-        low, high = low.min(axis=0), high.max(axis=0)
-        center = np.zeros(len(low))
-        if fit_intercept and not rows.sparse:
-            center = low / 2 + high / 2
-        scale = np.maximum(high - center, center - low)
-        return cls(rows, n_classes, fit_intercept, center, np.where(scale > 0, scale, 1.0))
-
-    def initial_rows(self) -> np.ndarray:
-        """Return a few rows of every class, evenly spread."""
-        share = -(-self.n_initial // self.n_classes)
-        chosen = []
-        for k in range(self.n_classes):
-            in_class = np.flatnonzero((self.y == k) & self.counted)
-            chosen.append(
-                in_class if len(in_class) <= share else in_class[spread(len(in_class), share)]
-            )
-        return np.sort(np.concatenate(chosen))
-
-    def worst(self, m: np.ndarray, below: float) -> np.ndarray:
-        """Return the rows of the smallest margins below ``below``, at most one per unknown."""
-        at = np.flatnonzero(m < below)
-        count = max(64, self.unknowns)
-        if len(at) > count:
-            at = at[np.argpartition(m[at], count)[:count]]
-        return self.present[at]
-
-    def entries(self, rows: int) -> int:
-        """Return the number of matrix entries of the constraints of that many rows."""
-        return rows * self.unknowns * (1 if self.n_classes == 2 else 2)
-
-    def rows_of(self, index: np.ndarray) -> np.ndarray:
-        Z = (dense_block(as_floats(self.rows.X[index])) - self.center) / self.scale
-        return np.column_stack([Z, np.ones(len(Z))]) if self.fit_intercept else Z
-
-    def constraints(self, index: np.ndarray) -> Any:
-        """Return a_ik of these rows, k ≠ y_i: z_i in block y_i, −z_i in block k; no block 0."""
-        Z, y = self.rows_of(index), self.y[index]
-        row, k = np.nonzero(y[:, None] != np.arange(self.n_classes))
-        entries, at, where = [], [], []
-        for block, sign in ((y[row], 1.0), (k, -1.0)):
-            nonzero = np.flatnonzero(block)
-            entries.append(sign * Z[row[nonzero]])
-            at.append(np.broadcast_to(nonzero[:, None], entries[-1].shape))
-            where.append((block[nonzero] - 1)[:, None] * self.width + np.arange(self.width))
-        flat = [np.concatenate([part.ravel() for part in parts]) for parts in (entries, at, where)]
-        return coo_array((flat[0], (flat[1], flat[2])), shape=(len(row), self.unknowns)).tocsr()
-
-    def sum_of_all(self) -> np.ndarray:
-        """Return g = Σ_ik a_ik: block k is Σ_i (K·[y_i = k] − 1) z_i."""
-        sums, counts = self.rows.reduce(_class_sums, self.center, self.n_classes)
-        z = sums / self.scale
-        if self.fit_intercept:
-            z = np.column_stack([z, counts])
-        g: np.ndarray = (self.n_classes * z - z.sum(axis=0))[1:].ravel()
-        return g
-
-    def about_center(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return (u, c) for x − centre, in the user's units."""
-        blocks = theta.reshape(self.n_classes - 1, self.width)
-        u = (blocks[:, : len(self.center)] / self.scale).T
-        c = blocks[:, -1] if self.fit_intercept else np.zeros(u.shape[1])
-        if self.n_classes > 2:
-            u, c = np.column_stack([np.zeros(len(u)), u]), np.concatenate([[0.0], c])
+def _simplified(
+    scaled: ConstraintRows, u: np.ndarray, c: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return integer u where these separate too, so that rows lie exactly on the planes."""
+    whole = _whole_numbers(u)
+    if whole is None:
         return u, c
-
-    def margins(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return min_k and max_k of m_ik."""
-        return _margins(self.rows, *self.about_center(theta), self.center)
-
-    def separation(self, kind: str, why: str, theta: np.ndarray) -> Separation:
-        u, c = self.about_center(theta)
-        c = c - self.center @ u
-        if kind == "quasi-complete":
-            u, c = self._simplified(u, c)
-        return Separation(kind, why, u, c)
-
-    def _simplified(self, u: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return integer u where these separate too, so that rows lie exactly on the planes."""
-        whole = _whole_numbers(u)
-        if whole is None:
-            return u, c
-        c_whole = c
-        if self.fit_intercept:
-            (M,) = self.rows.reduce(_largest, whole, self.n_classes, combine=_maximum)
-            c_whole = _intercepts(M)
-            c_whole = c_whole[1:] if self.n_classes == 2 else c_whole
-        if not np.isfinite(c_whole).all():
-            return u, c
-        least, largest = _margins(self.rows, whole, c_whole)
-        return (whole, c_whole) if least.min() >= 0 and largest.max() > 0 else (u, c)
+    c_whole, K = c, scaled.n_classes
+    if scaled.fit_intercept:
+        (M,) = scaled.rows.reduce(_largest, whole, K, combine=_maximum)
+        c_whole = _intercepts(M)
+        c_whole = c_whole[1:] if K == 2 else c_whole
+    if not np.isfinite(c_whole).all():
+        return u, c
+    m = scaled.margins(whole, c_whole, 0.0, -np.inf)
+    return (whole, c_whole) if m.least >= 0 and m.largest > 0 else (u, c)
 
 
 def _intercepts(M: np.ndarray) -> np.ndarray:
@@ -315,51 +232,6 @@ def _whole_numbers(u: np.ndarray) -> np.ndarray | None:
     if common > 2**20 or np.abs(approximation - u / largest).max() > MARGIN_TOL:
         return None
     return np.array([float(r * common) for r in ratios]).reshape(u.shape)
-
-
-# --- passes ---------------------------------------------------------------------------------------
-
-
-def _margins(
-    rows: Rows, u: np.ndarray, c: np.ndarray, center: np.ndarray | float = 0.0
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return min_k and max_k of m_ik of the rows of positive weight."""
-    out = np.empty((rows.shape[0], 2))
-    rows.map(_block_margins, out, u, c, center)
-    m = out if rows.s is None else out[rows.s > 0]
-    return m[:, 0], m[:, 1]
-
-
-def _block_margins(
-    X: Block,
-    y: np.ndarray,
-    s: np.ndarray | None,
-    u: np.ndarray,
-    c: np.ndarray,
-    center: np.ndarray | float,
-) -> Any:
-    if np.any(center):
-        X = np.subtract(np.asarray(X), center, dtype=float)
-    z = X @ u + c
-    if u.shape[1] == 1:
-        m = np.where(y == 1, z, -z)
-        return np.hstack([m, m])
-    k = y[:, :1].astype(np.intp)
-    m = np.take_along_axis(z, k, axis=1) - z
-    largest = m.max(axis=1)
-    np.put_along_axis(m, k, np.inf, axis=1)
-    return np.column_stack([m.min(axis=1), largest])
-
-
-def _class_sums(
-    X: Block, y: np.ndarray, s: np.ndarray | None, center: np.ndarray | float, n_classes: int
-) -> tuple[Any, Any]:
-    in_class = (y == np.arange(n_classes)).astype(float)
-    if s is not None:
-        in_class *= (s > 0)[:, None]
-    if np.any(center):
-        X = np.subtract(np.asarray(X), center, dtype=float)
-    return (X.T @ in_class).T, in_class.sum(axis=0)
 
 
 def _largest(

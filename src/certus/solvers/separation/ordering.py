@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from ...data.csr import Block
-from ...data.rows import Rows
+from ...data.rows import Rows, spread
 from .direction import separating_direction
 from .single_column import class_ranges
 
 MAX_PROGRAM_ENTRIES = 1 << 27  # of the rows of a linear program: a gigabyte
+MAX_LOADED_ENTRIES = 1 << 23  # of rows that are read block by block: a sample beyond
 
 
 def ordering_direction(
@@ -41,9 +42,16 @@ def ordering_direction(
             u[int(ordered.argmax())] = sign
             return _with_thresholds(rows, n_classes, u)
     result = _with_thresholds(rows, n_classes, solver_parameters[0])
-    entries = 2 * rows.shape[0] * (rows.shape[1] + n_classes)
-    if result is None and thorough and entries <= MAX_PROGRAM_ENTRIES:
-        two = _as_two_classes(rows, n_classes)
+    if result is not None or not thorough:
+        return result
+    n, per_row = rows.shape[0], 2 * (rows.shape[1] + n_classes)
+    loaded = rows
+    if rows.streamed:  # a sample, whose direction must then order all rows
+        few = MAX_LOADED_ENTRIES // per_row
+        loaded = rows.take(np.arange(n) if n <= few else spread(n, few))
+        n = loaded.shape[0]
+    if n * per_row <= MAX_PROGRAM_ENTRIES:
+        two = _as_two_classes(loaded, n_classes)
         hint = np.vstack([solver_parameters[0], -solver_parameters[1][:, None]])
         by_program = separating_direction(two, 2, False, (hint, np.zeros(1)))
         if by_program.u is not None:

@@ -1,0 +1,79 @@
+"""A worker that is killed in the middle of a fit changes nothing: not a bit of the result."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+import certus
+from certus.data.rows import Rows
+from certus.engines.dask import DaskEngine
+from certus.linear_model import Ridge
+from tests.engines.dask_data import MARKS, WORKERS, N, P, collections, da, data, many_parts
+from tests.engines.test_parts import nearest_so_far
+
+distributed = pytest.importorskip("distributed")
+pytestmark = MARKS
+
+
+def killed_while(fit, at):
+    """The result of a fit, and its number of passes; before pass ``at`` a worker is killed.
+
+    It is one that holds a part of the table, and the scheduler has lost it before the pass begins.
+    """
+    with distributed.Client(**WORKERS) as client, pytest.MonkeyPatch.context() as patch:
+        processes = client.run(os.getpid)
+        passes = []
+        started = DaskEngine.run
+
+        def run(self, function, *args, **kwargs):
+            passes.append(function.__name__)
+            if len(passes) == at:
+                distributed.wait(self.parts)
+                assert len(self.parts) > 2
+                holders = client.who_has(self.parts)
+                worker = holders[self.parts[0].key][0]
+                os.kill(processes[worker], signal.SIGKILL)
+                while worker in client.scheduler_info(n_workers=-1)["workers"]:
+                    time.sleep(0.02)
+            return started(self, function, *args, **kwargs)
+
+        patch.setattr(DaskEngine, "run", run)
+        many_parts(patch)
+        result = fit()
+        assert len(passes) >= at, "the worker was killed in the middle of the fit"
+        return result, len(passes)
+
+
+@pytest.mark.parametrize("at", [2, 3])  # before the sums of the fit, and before those of the proof
+def test_a_killed_worker_changes_nothing(at):
+    X, y, s = data()
+    found, _ = killed_while(lambda: Ridge().fit(*collections(X, y, s)), at)
+    np.testing.assert_array_equal(found.coef_, Ridge().fit(X, y, s).coef_)
+    assert found.certificate_.certified
+
+
+def nearest_of_all_passes(rows):
+    """What is kept for every row after passes that each change it."""
+    best, which = rows.allocate(), rows.allocate(dtype=np.int32)
+    best[0:N] = np.inf
+    for k, size in enumerate((4_000, 4_000, 3_000, 4_000, 4_000)):
+        center = np.full(P, 5.0 * k)
+        rows.reduce(nearest_so_far, center, k, beside=(best, which), block_rows=size)
+    return np.asarray(best), np.asarray(which)
+
+
+@pytest.mark.costly
+def test_what_is_kept_for_every_row_is_made_again_after_a_loss():
+    X, y, _ = data()
+
+    def fit():
+        table = certus.open_rows(da.from_array(X, chunks=(7_001, -1)), target=y)
+        return nearest_of_all_passes(Rows(table.X, table.y))
+
+    expected = nearest_of_all_passes(Rows(X, y[:, None]))
+    found, _ = killed_while(fit, 12)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(a, b)

@@ -9,10 +9,16 @@ import sklearn.linear_model as sk_linear
 import sklearn.svm as sk
 
 import certus
+from certus.data import rows as rows_module
+from certus.data.streamed_columns import streamed_with_constant
+from certus.data.streamed_input import rows_of_classes
 from certus.exceptions import NotCertifiedWarning
+from certus.solvers.glm.newton import Newton
+from certus.solvers.glm.newton_cg import NewtonCG
 from certus.solvers.hinge import curvature, newton, streamed_margins
-from certus.svm import LinearSVC
+from certus.svm import LinearSVC, linear_svc
 from tests.engines.parts_table import PartsTable
+from tests.streamed.linear_cases import assert_equal_bits
 from tests.streams import ArrayTable, GuardedTable, cut_small, watch_blocks
 
 N = 5000
@@ -43,6 +49,15 @@ def draw(classes=2, weights=False, n=N, p=4, seed=0, dtype=float):
 
 def table_of(X, k, s=None, kind=ArrayTable, **options):
     return kind(X, k, s, classes=LABELS[: k.max() + 1], **options)
+
+
+class TargetsApart(GuardedTable):
+    """A table whose targets are read without X."""
+
+    def read_targets(self, start, stop):
+        return self.arrays.y[start:stop], None if self.arrays.s is None else self.arrays.s[
+            start:stop
+        ]
 
 
 def assert_same_optimum(found, expected):
@@ -199,6 +214,117 @@ def test_a_fit_to_arrays_after_one_to_a_table_keeps_no_steps():
     model = LinearSVC(loss="hinge").fit(table_of(X, k)).fit(X, LABELS[k])
     assert hasattr(model, "dual_coef_")
     assert not hasattr(model, "dual_steps_")
+
+
+# --- the squared hinge ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_a_streamed_squared_hinge_has_the_bits_of_the_arrays(
+    options, classes, weights, few_rows, monkeypatch
+):
+    # sums over targets alone: the line search's are those of arrays up to a million rows
+    monkeypatch.setattr(rows_module, "TARGET_ROWS", 1 << 20)
+    X, k, s = draw(classes, weights)
+    table = table_of(X, k, s, TargetsApart, most=N // 2)
+    with np.errstate(all="raise", under="ignore"):
+        found = LinearSVC(**options).fit(table)
+    assert_equal_bits(found, LinearSVC(**options).fit(X, LABELS[k], s))
+    assert certus.verify(found, table).certified
+    np.testing.assert_array_equal(found.predict(table), found.predict(X))
+    np.testing.assert_array_equal(found.decision_function(table), found.decision_function(X))
+    assert found.score(table) == pytest.approx(found.score(X, LABELS[k], s), rel=1e-12)
+    assert 0 < table.largest <= N // 2
+
+
+def spread_out(classes, separated, n, p):
+    """Columns of different scales, of classes that overlap or are apart."""
+    X, k, s = draw(classes, not separated, n=n, p=p)
+    if separated:
+        k = (X[:, 0] > 0.2).astype(int) + (X[:, 1] > 1) * (classes == 3)
+    return X * np.exp(2 * np.random.default_rng(0).normal(size=p)), k, s
+
+
+@pytest.mark.parametrize("kind", [Newton, NewtonCG])
+@pytest.mark.parametrize(("n", "p"), [(300, 40), (60, 100)])
+@pytest.mark.parametrize("separated", [False, True])
+@pytest.mark.parametrize("C", [0.01, 100.0])
+def test_both_newton_methods_take_streamed_rows(C, separated, n, p, kind, monkeypatch):
+    monkeypatch.setattr(linear_svc, "choose", lambda problem: kind())
+    X, k, s = spread_out(2, separated, n, p)
+    found = LinearSVC(C=C).fit(table_of(X, k, s))
+    assert_equal_bits(found, LinearSVC(C=C).fit(X, LABELS[k], s))
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_l1_penalty_has_the_optimum_of_the_arrays(options, classes, few_rows):
+    X, k, s = draw(classes, weights=True)
+    table = table_of(X, k, s, GuardedTable, most=N // 2)
+    found = LinearSVC(penalty="l1", **options).fit(table)
+    expected = LinearSVC(penalty="l1", **options).fit(X, LABELS[k], s)
+    f, g = found.certificate_, expected.certificate_
+    assert f.certified
+    assert abs(f.objective - g.objective) <= f.gap + g.gap
+    np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-4)
+    np.testing.assert_array_equal(found.coef_ == 0, expected.coef_ == 0)
+    assert certus.verify(found, table).certified
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+@pytest.mark.parametrize("separated", [False, True])
+@pytest.mark.parametrize(("n", "p"), [(300, 40), (60, 100)])
+def test_the_l1_penalty_is_solved_for_separated_and_few_rows(n, p, separated, C):
+    X, k, s = spread_out(2, separated, n, p)
+    found = LinearSVC(penalty="l1", C=C).fit(table_of(X, k, s))
+    expected = LinearSVC(penalty="l1", C=C).fit(X, LABELS[k], s)
+    f, g = found.certificate_, expected.certificate_
+    assert f.certified
+    assert abs(f.objective - g.objective) <= f.gap + g.gap
+
+
+@pytest.mark.parametrize("options", [{}, {"penalty": "l1"}], ids=str)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_parts_of_an_engine_get_the_constant_column_where_they_are(options, classes, few_rows):
+    X, k, s = draw(classes, weights=True)
+    parts = PartsTable(X, k, s, cuts=(500, 501, 4000), classes=LABELS[:classes])
+    found = LinearSVC(intercept_scaling=3.0, **options).fit(parts)
+    expected = LinearSVC(intercept_scaling=3.0, **options).fit(table_of(X, k, s))
+    np.testing.assert_array_equal(found.coef_, expected.coef_)
+    np.testing.assert_array_equal(found.intercept_, expected.intercept_)
+    assert "on_changed_parts" in parts.engine.calls
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int8])
+def test_a_table_with_a_constant_column_reads_what_the_extended_array_is(dtype):
+    X, k, s = draw(3, weights=True, n=100, dtype=dtype)
+    rows, classes = rows_of_classes(LinearSVC(), table_of(X, k, s).X)
+    rows = rows.recoded(_halved)
+    extended = streamed_with_constant(rows, 0.1)
+    expected = np.column_stack([X, np.full(100, 0.1)])
+    assert extended.shape == expected.shape
+    block = extended.block(20, 70)
+    np.testing.assert_array_equal(block[0], expected[20:70])
+    np.testing.assert_array_equal(block[1], k[20:70, None] / 2)
+    np.testing.assert_array_equal(block[2], s[20:70])
+    some = np.array([90, 3, 41])
+    np.testing.assert_array_equal(extended.take(some).X, expected[some])
+    assert len(classes) == 3
+
+
+def _halved(y, s):
+    return y / 2, s
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_blocks_of_the_squared_hinge_are_pure(penalty, pure_blocks):
+    X, k, s = draw(3, weights=True)
+    table = table_of(X, k, s)
+    model = LinearSVC(penalty=penalty, class_weight="balanced").fit(table)
+    assert certus.verify(model, table).certified
+    assert not any("lambda" in name or "locals" in name for name in pure_blocks)
 
 
 # --- models of scikit-learn -----------------------------------------------------------------------

@@ -97,7 +97,9 @@ class LinearSVC(LargestScore, LinearClassifier):
     For each class: few columns, O(n·p) operations a step and O(m·p²), m the rows within their
     margin (squared hinge) or near it (hinge), O(p²) memory a thread. Many, or sparse X: O(n·p) (or
     the entries) a pass, O(n + p) memory. The squared hinge works on a copy of X with one more
-    column, if there is an intercept.
+    column, if there is an intercept. Rows of ``certus.open_rows`` are read again in every pass, two
+    or three for each step; O(p²) memory, nothing for each row with the hinge, and three numbers in
+    a temporary file with the squared hinge.
 
     Examples
     --------

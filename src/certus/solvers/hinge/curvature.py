@@ -65,7 +65,7 @@ def weighted(X: np.ndarray, h: np.ndarray, c: float, q: np.ndarray) -> np.ndarra
     return Z
 
 
-def outer(X: np.ndarray, h: np.ndarray, _s: np.ndarray, c: float, q: np.ndarray) -> tuple[Any]:
+def outer(X: np.ndarray, h: np.ndarray, _s: object, c: float, q: np.ndarray) -> tuple[Any]:
     Z = weighted(X, h, c, q)
     return (np.dot(Z.T, Z),)
 

@@ -15,13 +15,12 @@ The point need not be trusted: the caller computes the bound that it proves. For
 an array; for those that are read block by block it is given by the steps (``_dual_steps``).
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from certus.proofs.linalg.linear_sums import dense
-from certus.proofs.types import Matrix, RowData
+from certus.proofs.types import FunctionTo, Matrix, RowData
 
 MAX_FACTORED_COLUMNS = 1000  # up to which H is factored; beyond, conjugate gradients
 MAX_PASSES = 400  # over the rows
@@ -124,7 +123,7 @@ class ProximalRows(Protocol):
     def solve(self, sigma: float, ridge: np.ndarray, g: np.ndarray) -> np.ndarray:
         """Return (σ Σ ω x̂x̂ᵀ + diag ridge)⁻¹ g over rows with 0 < h < 1, approximately."""
 
-    def length(self, penalty_slope: Callable[[float], float], sigma: float, d: np.ndarray) -> float:
+    def length(self, penalty_slope: FunctionTo[float], sigma: float, d: np.ndarray) -> float:
         """Return t > 0 where the slope of φ along d is nearly 0; 0 if it does not fall."""
 
     def move(self, t: float) -> None:
@@ -188,7 +187,7 @@ class StoredRows:
 
         return by_conjugate_gradients(self.search, product, d, ridge, g)
 
-    def length(self, penalty_slope: Callable[[float], float], sigma: float, d: np.ndarray) -> float:
+    def length(self, penalty_slope: FunctionTo[float], sigma: float, d: np.ndarray) -> float:
         self.change = md = self.y * self.scores(d)
         a, m, omega = self.a, self.m, self.omega
 
@@ -215,7 +214,7 @@ def factored(H: np.ndarray, ridge: np.ndarray, g: np.ndarray) -> Any:
 
 def by_conjugate_gradients(
     search: DualSearch,
-    product: Callable[[np.ndarray], np.ndarray],
+    product: FunctionTo[np.ndarray],
     d: np.ndarray,
     ridge: np.ndarray,
     g: np.ndarray,
@@ -323,7 +322,7 @@ def _ascend(
 
 def _penalty_slope(
     search: DualSearch, theta: np.ndarray, d: np.ndarray, e: np.ndarray, tau: float
-) -> Callable[[float], float]:
+) -> FunctionTo[float]:
     l1, l2 = search.l1, search.l2
 
     def slope(t: float) -> float:
@@ -333,7 +332,7 @@ def _penalty_slope(
     return slope
 
 
-def zero_of_slope(slope: Callable[[float], float]) -> float:
+def zero_of_slope(slope: FunctionTo[float]) -> float:
     """Return t > 0 where a rising slope is nearly 0; 0 where it is not negative at 0."""
     first, low, high, t = slope(0.0), 0.0, np.inf, 1.0
     if not first < 0:

@@ -6,7 +6,6 @@ The search is that of ``_dual``; a of each row is computed again from the steps 
 a line search evaluates many lengths in one pass.
 """
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,13 +22,13 @@ from certus.proofs.hinge._dual import (
     searched,
     squares,
 )
-from certus.proofs.types import Matrix, RowData
+from certus.proofs.types import FunctionTo, Matrix, RowData
 
 MODEL_SIGMA = 1e300  # of the model's own point: a = 1 where m < 1
 LENGTHS = np.concatenate([[0.0], 2.0 ** -np.arange(8.0, 2.0, -1.0), np.linspace(0.2, 1.5, 14)])
-LONGER = np.array([2.0, 4.0, 16.0])
+LONGER_LENGTHS = np.array([2.0, 4.0, 16.0])
 N_LENGTHS = 16  # of a further pass, between two lengths
-SHORTER = np.geomspace(1e-6, 0.7, N_LENGTHS)  # of the shortest with a positive slope
+SHORTER_LENGTHS = np.geomspace(1e-6, 0.7, N_LENGTHS)  # of the shortest with a positive slope
 MAX_LENGTH_PASSES = 10
 
 
@@ -64,7 +63,7 @@ class StepRows:
         self.search, self.data, self.c = search, data, c
         self.signs = column, np.asarray(factor, dtype=float)
 
-    def _reduce(self, statistic: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    def _reduce(self, statistic: FunctionTo[Any], *args: Any, **options: Any) -> Any:
         self.search.passes += 1
         return self.data.reduce(statistic, *self.signs, self.c, *args, **options)
 
@@ -102,7 +101,7 @@ class StepRows:
 
         return by_conjugate_gradients(self.search, product, d, ridge, g)
 
-    def length(self, penalty_slope: Callable[[float], float], sigma: float, d: np.ndarray) -> float:
+    def length(self, penalty_slope: FunctionTo[float], sigma: float, d: np.ndarray) -> float:
         self.direction = d
 
         def slopes(lengths: np.ndarray) -> np.ndarray:
@@ -165,7 +164,7 @@ def point_sums(
 
 def on_kink(
     X: Any, y: np.ndarray, s: np.ndarray | None, column: int, factor: np.ndarray, c: float,
-    ahead: np.ndarray, statistic: Callable[..., Any], args: Sequence[Any],
+    ahead: np.ndarray, statistic: FunctionTo[Any], args: tuple[Any, ...],
 ) -> Any:  # fmt: skip
     """Return a statistic of the rows with 0 < h < 1, for σω of each."""
     sign, omega = _signs(y, s, column, factor)
@@ -194,9 +193,9 @@ def slopes_along(
     return ((omega * md) @ shares,)
 
 
-def zero_of_slopes(slopes: Callable[[np.ndarray], np.ndarray]) -> float:
+def zero_of_slopes(slopes: FunctionTo[np.ndarray]) -> float:
     """Return t > 0 where a rising slope is nearly 0; 0 where it is not negative at 0."""
-    lengths = np.concatenate([LENGTHS, LONGER])
+    lengths = np.concatenate([LENGTHS, LONGER_LENGTHS])
     values = slopes(lengths)
     first = float(values[0])
     if not first < 0:
@@ -209,9 +208,9 @@ def zero_of_slopes(slopes: Callable[[np.ndarray], np.ndarray]) -> float:
         low = max(low, float(lengths[values < 0].max(initial=low)))
         high = min(high, float(lengths[values >= 0].min(initial=high)))
         if np.isinf(high):
-            lengths = low * LONGER**2
+            lengths = low * LONGER_LENGTHS**2
         elif low == 0:
-            lengths = high * SHORTER
+            lengths = high * SHORTER_LENGTHS
         else:
             lengths = low + (high - low) * np.arange(1, N_LENGTHS) / N_LENGTHS
         values = slopes(lengths)

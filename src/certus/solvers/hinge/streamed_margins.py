@@ -23,7 +23,7 @@ FIRST_LENGTHS = np.array(  # near 1, which Newton's method proposes
      1.5, 2.0, 4.0, 16.0]
 )  # fmt: skip
 N_LENGTHS = 16  # of a further pass, between two lengths
-SHORTER = np.geomspace(1e-6, 0.7, N_LENGTHS)  # of the shortest with a positive slope
+SHORTER_LENGTHS = np.geomspace(1e-6, 0.7, N_LENGTHS)  # of the shortest with a positive slope
 MAX_LENGTH_PASSES = 10
 BEFORE_ZERO_TOL = 0.3  # share of the initial slope that may be left before the zero
 
@@ -181,7 +181,7 @@ def zero_of_slopes(slopes: Callable[[np.ndarray], np.ndarray]) -> float:
         if np.isinf(high):
             lengths = low * FIRST_LENGTHS[FIRST_LENGTHS > 1] ** 2
         elif low == 0:
-            lengths = high * SHORTER
+            lengths = high * SHORTER_LENGTHS
         else:
             lengths = low + (high - low) * np.arange(1, N_LENGTHS) / N_LENGTHS
         values = slopes(lengths)

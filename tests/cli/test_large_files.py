@@ -215,17 +215,16 @@ def test_verify_by_page_needs_arrays(certus, fitted):
 
 
 def test_rows_that_the_fit_left_out_are_left_out_of_every_block(certus, fitted):
-    from certus.cli.files.model_rows import RowsOfTheFit
+    from certus.cli.files.model_rows import RowsLeftOut, _place
     from certus.sources import FileTable
 
-    for rows, kept in (
-        ({"left_out": [1, 300, 301, 2000]}, [i for i in range(N) if i not in (0, 299, 300, 1999)]),
-        ({"kept": [5, 1338, 1400]}, [4, 1337, 1399]),
-    ):
-        some = RowsOfTheFit(rows)
-        blocks = FileTable("years").blocks(["id"], 300)
-        found = [i - 1 for b in blocks for i in some.of(b).data.column("id").to_pylist()]
-        assert found == kept
+    left_out = RowsLeftOut([300, 1, 301, 2000])
+    blocks = [left_out.without(b) for b in FileTable("years").blocks(["id"], 300)]
+    found = [int(i) for b in blocks for i in b.data.column("id").to_pylist()]
+    assert found == [i + 1 for i in range(N) if i not in (0, 299, 300, 1999)]
+    assert _place(blocks[0], 0) == "row 2 of 2023.csv"
+    assert _place(blocks[1], 0) == "row 302 of 2023.csv"
+    assert _place(blocks[5], 0) == "row 1 of 2024.csv"
 
 
 def test_options_of_text_files_hold_in_blocks_and_are_kept_for_later_files(certus, files):
@@ -248,6 +247,21 @@ def test_options_of_text_files_hold_in_blocks_and_are_kept_for_later_files(certu
     assert "--missing is for text files" in certus(
         "predict", "blocks.certus", *FORMS["parquet"], "--by-name", "--missing", "x"
     ).err  # fmt: skip
+
+
+def test_numbers_that_are_whole_at_first_and_have_fractions_later(certus, files, monkeypatch):
+    from certus.sources import csv_files
+
+    monkeypatch.setattr(csv_files, "BLOCK_BYTES", 1 << 10)
+    rows = changed(visits(), N - 1, "age", 20.5)
+    write_csv(files / "all.csv", HEADER, rows)
+    assert certus("fit", "all.csv", *FIT, "memory.certus").code == 0
+    ran = certus("fit", "all.csv", "--stream", *FIT, "blocks.certus")
+    assert ran.code == 0, ran.err
+    assert (files / "blocks.certus").read_bytes() == (files / "memory.certus").read_bytes()
+    ran = certus("predict", "blocks.certus", "all.csv", "--stream", "--by-name", "--id", "age")
+    assert ran.code == 3
+    assert "column 'age' holds '20.5'" in " ".join(ran.err.split())
 
 
 def test_ids_are_repeated_as_they_are_written(certus, fitted):

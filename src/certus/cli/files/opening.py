@@ -117,8 +117,12 @@ class PassProgress:
     ) -> "Iterator[FileBlock]":
         """Yield the blocks of a table."""
         for block in table.blocks(columns, rows):
-            self.line.step(self.what, block.start, table.n_rows or 0)
+            self.rows_read(table, block.start)
             yield block
+
+    def rows_read(self, table: "FileTable", n: int) -> None:
+        """Show that so many rows were read."""
+        self.line.step(self.what, n, table.n_rows or 0)
 
 
 def opened(

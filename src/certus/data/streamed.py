@@ -20,7 +20,7 @@ import numpy as np
 from ..engines.calls import TargetSource, recode
 from ..engines.parts import gather_parts
 from ..engines.protocol import BlockEngine
-from ..engines.state import KeptState
+from ..engines.state import KeptState, set_row_by_row
 
 CACHED_SAMPLE_ELEMENTS = 1 << 19  # of X: the sample that all smaller ones are taken from
 MAX_SAMPLE_ROWS = 1 << 13
@@ -248,8 +248,8 @@ def recoded_columns(
 class SpilledState:
     """An array with an entry for every row, in an unnamed temporary file.
 
-    Slices are copies; ``state[start:stop] = values`` writes them. Ranges that different threads
-    write must not overlap.
+    Slices are copies, and so are rows by their numbers; ``state[start:stop] = values`` writes them.
+    Ranges that different threads write must not overlap.
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, order: str = "C"):
@@ -278,11 +278,22 @@ class SpilledState:
         read_into(self._file.fileno(), out, start * self._width)
         return np.asfortranarray(out) if self.order == "F" else out
 
-    def __setitem__(self, rows: slice, values: np.ndarray) -> None:
+    def __setitem__(self, rows: slice | np.ndarray, values: Any) -> None:
+        if not isinstance(rows, slice):
+            set_row_by_row(self, rows, values)
+            return
         start, stop, _ = rows.indices(self.shape[0])
         part = np.empty((max(0, stop - start), *self.shape[1:]), self.dtype)
         part[:] = values
         write_from(self._file.fileno(), part, start * self._width)
+
+    def copy(self) -> "SpilledState":
+        """Return a copy, in a file of its own."""
+        other = SpilledState(self.shape, self.dtype, self.order)
+        step = max(1, GATHER_BYTES // max(1, self._width))
+        for start in range(0, self.shape[0], step):
+            other[start : start + step] = self[start : start + step]
+        return other
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         whole = self[0 : self.shape[0]]

@@ -56,7 +56,7 @@ def read_sample(
     files = FileTable(source, reading)
     most = rows or max(1, min(ROWS, VALUES // max(1, len(files.names))))
     rng = np.random.default_rng(seed)
-    drawn = _Drawn(most)
+    drawn = _DrawnRows(most)
     n = 0
     for block in files.blocks(files.names, max(256, BLOCK_VALUES // max(1, len(files.names)))):
         drawn.add(block.data, rng.random(len(block.data)), block.start)
@@ -67,7 +67,7 @@ def read_sample(
     return _table(files, data, numbers, n, seed)
 
 
-class _Drawn:
+class _DrawnRows:
     """The rows with the smallest random numbers so far."""
 
     def __init__(self, most: int):

@@ -116,6 +116,31 @@ def test_numbers_are_scaled_block_by_block_which_rounds_otherwise(certus, files,
     np.testing.assert_allclose(blocks[-1].coef_, memory[-1].coef_, rtol=1e-7)
 
 
+@pytest.mark.parametrize("target", ["city", "member", "ill"])
+def test_classes_are_those_of_a_fit_in_memory(certus, files, target):
+    """Text of three classes, truth values, and whole numbers."""
+    rows = [row for row in visits() if row[3] not in ("", "Bodø")]
+    write_csv(files / "all.csv", HEADER, rows)
+    given = ["--target", target, "--columns", "age,dose,price", "--model", "logistic", "--out"]
+    assert certus("fit", "all.csv", *given, "memory.certus").code == 0
+    ran = certus("fit", "all.csv", "--stream", *given, "blocks.certus")
+    assert ran.code == 0, ran.err
+    assert (files / "blocks.certus").read_bytes() == (files / "memory.certus").read_bytes()
+    predict = ["predict", "memory.certus", "all.csv", "--by-name"]
+    assert certus(*predict).out == certus(*predict, "--stream").out
+
+
+@pytest.mark.parametrize("model", ["kmeans", "mixture"])
+def test_groups_need_no_target(certus, files, model):
+    given = ["--model", model, "--columns", "age,dose,price", "--random_state", "0", "--out",
+             "m.certus", "--n_clusters" if model == "kmeans" else "--n_components", "2"]  # fmt: skip
+    ran = certus("fit", "years", *given)
+    assert ran.code == 0, ran.err
+    verified = certus("verify", "m.certus", "all.csv")
+    assert verified.code == 0
+    assert verified.out.splitlines()[0] == ran.out.splitlines()[0]
+
+
 def test_columns_weights_and_json(certus, files):
     import json
 

@@ -98,8 +98,7 @@ class RowsOfFiles:
                 self.files, pipeline[:-1], ColumnRoles(used, target, weights, are_whole), progress,
                 rows_at_once(n_columns),
             )  # fmt: skip
-        with rows, progress_of("fitting") as progress:
-            progress.line.step("fitting", 0, 0)
+        with rows, progress_of("fitting") as progress, progress.shown_meanwhile():
             pipeline[-1].fit(rows)
         return pipeline
 

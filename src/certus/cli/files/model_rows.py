@@ -79,6 +79,8 @@ def rows_of_model(
     rows = open_rows(rows_of_files)
     assert isinstance(rows, SourceTable)
     rows.description = table.name
+    if rows.classes is not None and rows.classes.dtype == object:
+        rows.classes = rows.classes.astype(str)  # as the labels of a table in memory
     for text in rows.notes:
         output.note(text)
     return rows

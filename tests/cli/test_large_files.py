@@ -121,19 +121,31 @@ def test_classes_are_those_of_a_fit_in_memory(certus, files, target):
     """Text of three classes, truth values, and whole numbers."""
     rows = [row for row in visits() if row[3] not in ("", "Bodø")]
     write_csv(files / "all.csv", HEADER, rows)
-    given = ["--target", target, "--columns", "age,dose,price", "--model", "logistic", "--out"]
+    drop = ",".join({"city", "member", "ill"} - {target})
+    given = ["--target", target, "--drop", drop, "--model", "logistic", "--out"]
     assert certus("fit", "all.csv", *given, "memory.certus").code == 0
     ran = certus("fit", "all.csv", "--stream", *given, "blocks.certus")
     assert ran.code == 0, ran.err
     assert (files / "blocks.certus").read_bytes() == (files / "memory.certus").read_bytes()
-    predict = ["predict", "memory.certus", "all.csv", "--by-name"]
+    predict = ["predict", "memory.certus", "all.csv"]
     assert certus(*predict).out == certus(*predict, "--stream").out
+
+
+def test_columns_that_are_not_chosen_may_be_in_later_tables(certus, files):
+    chosen = ["--target", "price", "--columns", "city,age", "--out", "m.certus"]
+    assert certus("fit", "years", *chosen).code == 0
+    assert library.load(files / "m.certus").feature_names_in_.tolist() == ["city", "age"]
+    write_csv(files / "all.csv", ["city", *HEADER[:3], *HEADER[4:]],
+              [[row[3], *row[:3], *row[4:]] for row in visits()])  # fmt: skip
+    ran = certus("predict", "m.certus", "all.csv", "--stream")
+    assert ran.code == 0, ran.err
 
 
 @pytest.mark.parametrize("model", ["kmeans", "mixture"])
 def test_groups_need_no_target(certus, files, model):
-    given = ["--model", model, "--columns", "age,dose,price", "--random_state", "0", "--out",
-             "m.certus", "--n_clusters" if model == "kmeans" else "--n_components", "2"]  # fmt: skip
+    number = "--n_clusters" if model == "kmeans" else "--n_components"
+    given = ["--model", model, "--columns", "age,dose,price", "--random_state", "0", number, "2",
+             "--out", "m.certus"]  # fmt: skip
     ran = certus("fit", "years", *given)
     assert ran.code == 0, ran.err
     verified = certus("verify", "m.certus", "all.csv")

@@ -214,10 +214,7 @@ def test_missing_values_are_for_metrics_that_skip_them(data):
     skips = fitted(KNeighborsRegressor(metric="nan_euclidean"), data)
     np.testing.assert_array_equal(skips.predict(table), skips.predict(X))
     for model in (fitted(KNeighborsRegressor(), data), fitted(LSSVR(), data)):
-        with pytest.raises(
-            ValueError,
-            match=rf"in rows {BLOCK} to {2 * BLOCK - 1} .*row 7.*NaN|in rows {BLOCK} to.*NaN.*row 7",
-        ):
+        with pytest.raises(ValueError, match=rf"in rows {BLOCK} to .*NaN.*row 7"):
             model.predict(table)
 
 

@@ -76,6 +76,12 @@ class Data:
         )  # fmt: skip
         return total
 
+    def reduce_targets(self, statistic: Callable[..., T], *args: object) -> T:
+        """Sum ``statistic(y_b, s_b, *args)`` over the blocks of ``reduce``; X is not read."""
+        rows = self.shape[0] if self.whole else self._block_rows()
+        total: T = self.rows.reduce_targets(statistic, *args, block_rows=rows)
+        return total
+
     def sample(self, count: int) -> "Data":
         """A few rows, as data; all of them where that is cheaper than to hold so many."""
         if self.rows.streamed and count * self.shape[1] > MAX_HELD_ELEMENTS:

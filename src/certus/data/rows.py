@@ -266,10 +266,14 @@ class Rows:
         return tree.root
 
     def reduce_targets(
-        self, statistic: Callable[..., Any], *args: Any, combine: Callable[[Any, Any], Any] = add
+        self,
+        statistic: Callable[..., Any],
+        *args: Any,
+        combine: Callable[[Any, Any], Any] = add,
+        block_rows: int | None = None,
     ) -> Any:
-        """Combine ``statistic(y_b, s_b, *args)`` over blocks of TARGET_ROWS; X is not read."""
-        edges = self.edges(TARGET_ROWS)
+        """Combine ``statistic(y_b, s_b, *args)`` over blocks; X is not read."""
+        edges = self.edges(block_rows or TARGET_ROWS)
         if self.engine is not None:
             of, read = self._pass(statistic, targets_only=True)
             return reduce_parts(self.engine, edges, of, args, combine, read, (), 0)

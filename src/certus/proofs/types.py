@@ -105,6 +105,10 @@ class RowData(Protocol):
         """Room for a number of every row, to be given to ``reduce`` as ``beside``."""
         ...
 
+    def reduce_targets(self, statistic: FunctionTo[Result], *args: object) -> Result:
+        """Sum a pure function of targets and weights of one block over all blocks."""
+        ...
+
     def sample_block(self, count: int) -> tuple[Any, Any, Any]:
         """(X, y, s) of a few rows, evenly spread."""
         ...

@@ -10,7 +10,7 @@ import pytest
 import certus
 from certus.data.rows import Rows
 from certus.engines.dask import DaskEngine
-from certus.linear_model import Ridge
+from certus.linear_model import LogisticRegression, Ridge
 from tests.engines.dask_data import MARKS, WORKERS, N, P, collections, da, data, many_parts
 from tests.engines.test_parts import nearest_so_far
 
@@ -53,6 +53,27 @@ def test_a_killed_worker_changes_nothing(at):
     found, _ = killed_while(lambda: Ridge().fit(*collections(X, y, s)), at)
     np.testing.assert_array_equal(found.coef_, Ridge().fit(X, y, s).coef_)
     assert found.certificate_.certified
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize(
+    ("classes", "options", "at"),
+    [
+        (2, {"solver": "newton-cg", "tol": 1e-9}, 12),  # curvatures of the rows are kept
+        (3, {"C": np.inf}, 6),
+    ],
+    ids=str,
+)
+def test_a_killed_worker_changes_nothing_in_a_logistic_fit(classes, options, at):
+    X, y, s = data()
+    y = np.digitize(y, np.quantile(y, np.linspace(0, 1, classes + 1)[1:-1]))
+    y = np.where(np.random.default_rng(1).uniform(size=N) < 0.2, 0, y)
+    found, _ = killed_while(lambda: LogisticRegression(**options).fit(*collections(X, y, s)), at)
+    expected = LogisticRegression(**options).fit(X, y, s)
+    np.testing.assert_array_equal(found.coef_, expected.coef_)
+    np.testing.assert_array_equal(found.intercept_, expected.intercept_)
+    assert found.certificate_.certified
+    assert found.certificate_.gap == expected.certificate_.gap
 
 
 def nearest_of_all_passes(rows):

@@ -101,9 +101,14 @@ def test_a_sample_of_a_table_is_the_first_guess_as_on_arrays(
 
 
 @pytest.mark.parametrize("K", [2, 3])
-def test_many_rows_are_fitted_by_compiled_passes(K):
+@pytest.mark.parametrize("kind", ["blocks", "parts"])
+@pytest.mark.parametrize("C", [1.0, np.inf])
+def test_many_rows_are_fitted_by_compiled_passes(C, kind, K):
     X, k, s = draw(K, n=200_000, weights=True)
-    model = assert_same_fit(LogisticRegression(), X, k, s)
+    table = table_of(X, k, s)
+    if kind == "parts":
+        table = PartsTable(X, k, s, cuts=(1, 70_000, 70_011), classes=LABELS[:K])
+    model = assert_same_fit(LogisticRegression(C=C), X, k, s, table)
     assert model.certificate_.certified
 
 

@@ -2,6 +2,7 @@
 
 import doctest
 import re
+import shlex
 
 from certus.cli import main
 from tests.house.source import REPOSITORY
@@ -22,7 +23,7 @@ def test_commands_print_what_the_page_shows(tmp_path, monkeypatch, capfd):
     for command in commands:
         line, _, shown = command.partition("\n")
         capfd.readouterr()
-        assert main(line.split()) == (1 if NOT_CERTIFIED in line else 0)
+        assert main(shlex.split(line)) == (1 if NOT_CERTIFIED in line else 0)
         out, err = capfd.readouterr()
         for text in shown.splitlines():
             assert text.removesuffix("...") in err + out

@@ -80,6 +80,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "model_files",
         "reporting",
         "root",
+        "sources",
         "tables",
         *ESTIMATORS,
         *BASIC,

@@ -54,14 +54,16 @@ def peak_of(*arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--gigabytes", type=float, default=1.0)
-    size = parser.parse_args().gigabytes
+    parser.add_argument("--stream", action="store_true", help="read it block by block")
+    given = parser.parse_args()
+    size, stream = given.gigabytes, ["--stream"] if given.stream else []
     with tempfile.TemporaryDirectory() as folder:
         path, model = Path(folder) / "big.csv", Path(folder) / "big.certus"
         write_csv(path, size * 1e9)
         commands = {
-            "fit": (path, "--target", "y", "--model", "linear", "--out", model),
-            "verify": (model, path),
-            "predict": (model, path, "--out", Path(folder) / "answers.csv"),
+            "fit": (path, "--target", "y", "--model", "linear", "--out", model, *stream),
+            "verify": (model, path, *stream),
+            "predict": (model, path, "--out", Path(folder) / "answers.csv", *stream),
         }
         peaks = {name: peak_of(name, *arguments) for name, arguments in commands.items()}
     for name, peak in peaks.items():

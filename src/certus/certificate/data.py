@@ -3,11 +3,13 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..data.rows import Rows, RowState, add, as_floats
+from ..proofs.types import RowValues
 from ..runtime.pool import interruptible, long_enough_to_listen
 from .matrix import Matrix
 
@@ -50,7 +52,7 @@ class Data:
         statistic: Callable[..., T],
         *args: object,
         combine: Callable[[T, T], T] | None = None,
-        beside: Sequence[np.ndarray] = (),
+        beside: Sequence[RowValues] = (),
         square: bool = False,
         times: int = 1,
         least: int = 0,
@@ -82,6 +84,27 @@ class Data:
         total: T = self.rows.reduce_targets(statistic, *args, block_rows=rows)
         return total
 
+    def reduce_beside(
+        self,
+        statistic: Callable[..., T],
+        values: RowValues,
+        others: RowValues | None,
+        *args: object,
+        combine: Callable[[T, T], T] | None = None,
+    ) -> T:
+        """Reduce ``statistic(values_b, others_b, *args)`` over blocks; X is not read.
+
+        ``values``, ``others``: what ``allocate`` gave or arrays; others also the weights, or None.
+        """
+        rows = self.rows.with_targets(cast(RowState, values), cast(RowState | None, others))
+        total: T = rows.reduce_targets(statistic, *args, combine=combine or add)
+        return total
+
+    def allocate(self, columns: tuple[int, ...] = (), dtype: DTypeLike = float) -> RowState:
+        """Room for values of every row, to be given as ``beside``: see ``Rows.allocate``."""
+        room: RowState = self.rows.allocate(columns, dtype)
+        return room
+
     def sample(self, count: int) -> "Data":
         """A few rows, as data; all of them where that is cheaper than to hold so many."""
         if self.rows.streamed and count * self.shape[1] > MAX_HELD_ELEMENTS:
@@ -92,11 +115,6 @@ class Data:
     def S(self) -> float:
         """Σ s: without weights, the number of rows."""
         return self.rows.S
-
-    def allocate(self) -> RowState:
-        """Room for a number of every row, to be given to ``reduce`` as ``beside``."""
-        room: RowState = self.rows.allocate()
-        return room
 
     def all_rows(self) -> np.ndarray:
         """X as one dense array; no copy if it is one of floats."""

@@ -11,6 +11,7 @@ from ..exceptions import TableError, UsageError
 from ..text.format import count, number
 from . import certificates, output, tables
 from .exit_codes import OK
+from .files.writing import require_table_suffix, write_table
 from .refusals import refusals
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.out is not None:
         tables.require_new(args.out, args.force)
-        tables.require_table_suffix(args.out)
+        require_table_suffix(args.out)
     table = tables.read(args.table, args)
     if args.out is not None and LABELS in table.data.column_names:
         raise UsageError(f"the table has a column '{LABELS}' already: rename it")
@@ -84,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
         import pyarrow as pa
 
         labeled = table.data.append_column(LABELS, pa.array(model.labels_))
-        tables.write_table(labeled, args.out)
+        write_table(labeled, args.out)
     if args.json:
         output.json_result("cluster", {
             "n_clusters": k, "verdict": verdict, "groups": groups, "warnings": warned,

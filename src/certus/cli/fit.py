@@ -1,19 +1,23 @@
 """``certus fit``: a model from a table, with its certificate, into a file."""
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from ..exceptions import UsageError
 from ..tables.targets import target_of, tasks_of, weights_of
 from . import certificates, output, tables
+from .files import opening
+from .files.fitting import RowsOfFiles
 from .models import Task, made, model_class, needs_target, require_options
 from .refusals import refusals
 
 if TYPE_CHECKING:
-    import numpy as np
+    from sklearn.base import BaseEstimator
+    from sklearn.pipeline import Pipeline
 
     from ..model_files.values import Json
-    from ..tables import Table
+    from ..tables import Column
 
 
 def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -26,7 +30,7 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         epilog="exit codes: 0 certified, 1 written but not certified, 2 usage, 3 data refused",
         allow_abbrev=False,
     )
-    parser.add_argument("table", help="CSV, TSV, Parquet, Feather or .npy file; - for stdin")
+    opening.add_files(parser)
     parser.add_argument("--target", help="the column to predict (not for clusters and mixtures)")
     parser.add_argument("--model", help="logistic, linear, ridge, lasso, knn, kmeans … or a class")
     parser.add_argument("--out", help="the model file to write, by convention NAME.certus")
@@ -43,34 +47,37 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 def run(args: argparse.Namespace) -> int:
     """Fit, print, write."""
     from ..model_files import write
-    from ..tables import fit_to_table, pipeline_for
 
     if args.out is not None:
         tables.require_new(args.out, args.force, tables.is_model_file(args.out))
-    table = tables.read(args.table, args)
+    in_blocks = opening.is_streamed(args.table, args.stream)
+    source: RowsOfFiles | RowsOfTable = RowsOfFiles(args) if in_blocks else RowsOfTable(args)
     if args.target is None and args.model is None:
         require_options(args.flags)
-        raise UsageError(tables.which_target("fit", args.table, table))
+        raise UsageError(tables.which_target("fit", args.table[0], source.table))
     tasks: tuple[Task, ...] = ("none",)
     if args.target is not None:
-        tasks = tasks_of(table.column(args.target), table)
-        if table.column(args.target).role == "id":
+        tasks = source.tasks(args.target)
+        if source.table.column(args.target).role == "id":
             output.note(f"the target '{args.target}' looks like an id: is it what you mean?")
     cls, task = model_class(args.model, tasks)
     model = made(cls, args.flags, args.params)
     if args.target is None and needs_target(model):
-        raise UsageError(tables.which_target("fit", args.table, table))
+        raise UsageError(tables.which_target("fit", args.table[0], source.table))
+    if not source.reads(model) and not opening.must_be_streamed(args.table, args.stream):
+        output.note(f"{cls.__name__} needs all rows in memory: the file is read as a whole")
+        source = RowsOfTable(args)
+    if args.weights is not None:
+        _require_weighted(model)
     excluded = [name for name in (args.target, args.weights) if name is not None]
     columns = tables.used_columns(
-        table, excluded, tables.names_in(args.columns), tables.names_in(args.drop) or []
+        source.table, excluded, tables.names_in(args.columns), tables.names_in(args.drop) or []
     )
     used = [c.name for c in columns]
-    y = None if args.target is None else target_of(table, args.target, task)
-    pipeline = pipeline_for(columns, model, table.report.n_rows)
     with output.warnings_noted() as warned, refusals(model):
-        fit_to_table(pipeline, columns, table.select(used), y, _weights(model, table, args.weights))
+        pipeline = source.fit(model, columns, args.target, task, args.weights)
     schema = {
-        **table.schema(used), "target": args.target, "weights": args.weights, "task": task,
+        **source.table.schema(used), "target": args.target, "weights": args.weights, "task": task,
         "reading": tables.reading_options(args),
     }  # fmt: skip
     if args.out is not None:
@@ -79,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         output.json_result("fit", {
             "model": cls.__name__, "target": args.target, "task": task, "columns": used,
-            "rows": table.report.n_rows, "warnings": warned,
+            "rows": source.table.report.n_rows, "warnings": warned,
             "certificate": certificates.as_json(certificate), "file": args.out,
         })  # fmt: skip
     else:
@@ -91,12 +98,40 @@ def run(args: argparse.Namespace) -> int:
     return certificates.exit_code(certificate)
 
 
-def _weights(model: object, table: "Table", name: str | None) -> "np.ndarray | None":
-    """The weights of the rows, if there are any."""
+class RowsOfTable:
+    """The table of ``certus fit``, in memory."""
+
+    def __init__(self, args: argparse.Namespace):
+        self.table = tables.read(args.table[0], args)
+
+    def tasks(self, name: str) -> tuple[Task, ...]:
+        """What a target may hold; the likelier first."""
+        return tasks_of(self.table.column(name), self.table)
+
+    def reads(self, model: "BaseEstimator") -> bool:
+        """Whether the model reads rows in memory, as every model does."""
+        return True
+
+    def fit(
+        self,
+        model: "BaseEstimator",
+        columns: "Sequence[Column]",
+        target: str | None,
+        task: Task,
+        weights: str | None,
+    ) -> "Pipeline":
+        """Return the fitted pipeline from columns to the model."""
+        from ..tables import fit_to_table, pipeline_for
+
+        y = None if target is None else target_of(self.table, target, task)
+        s = None if weights is None else weights_of(self.table, weights)
+        pipeline = pipeline_for(columns, model, self.table.report.n_rows)
+        fit_to_table(pipeline, columns, self.table.select([c.name for c in columns]), y, s)
+        return pipeline
+
+
+def _require_weighted(model: object) -> None:
     from sklearn.utils.validation import has_fit_parameter
 
-    if name is None:
-        return None
     if not has_fit_parameter(model, "sample_weight"):
         raise UsageError(f"{type(model).__name__} takes no weights")
-    return weights_of(table, name)

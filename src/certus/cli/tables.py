@@ -1,31 +1,23 @@
 """Tables as commands read them: options, notes about columns, files written with care."""
 
 import argparse
-import io
 import shlex
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..exceptions import TableError, UsageError
 from ..tables.targets import likely_target
-from ..text.files import write_whole
+from ..tables.text_files import TextOptions
 from ..text.format import count
 from . import output
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from ..model_files import ModelFile
-    from ..tables import Column, Table
+    from ..tables import Column, DescribedTable, Table
 
 MAX_COLUMNS_SHOWN = 40
 TEXT_OPTIONS = ("delimiter", "decimal", "encoding", "header", "missing")
-OTHER_SUFFIXES = (
-    ".xlsx", ".xls", ".ods", ".feather", ".arrow", ".npy", ".npz", ".json", ".gz", ".bz2", ".xz",
-    ".zip", ".pkl", ".certus",
-)  # fmt: skip
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
@@ -69,28 +61,45 @@ def read(path: str, args: argparse.Namespace, schema: object = None) -> "Table":
     ``schema``: what a model file keeps of the table of its fit. Roles are those of that table, and
     so are header and marks of missing values where the options do not say otherwise.
     """
-    from ..tables import read_table, roles_of
+    from ..tables import read_table
 
+    options = text_options(args, schema)
+    table = read_table(path, **options._asdict(), roles=roles_of_fit(schema))
+    for line in table.report.lines():
+        output.note(line)
+    if table.report.dialect is None:
+        note_without_effect(path, args)
+    return table
+
+
+def text_options(args: argparse.Namespace, schema: object = None) -> TextOptions:
+    """What the user says about text files, and header and marks of the fit where nothing is."""
     kept = schema if isinstance(schema, dict) else {}
-    used, earlier = kept.get("used"), kept.get("reading")
-    roles = {k: v for k, v in roles_of(kept).items() if isinstance(used, list) and k in used}
+    earlier = kept.get("reading")
     header, missing = reading_options(args).values()
     if isinstance(earlier, dict):
         header = earlier.get("header") if header is None else header
         missing = missing or earlier.get("missing")
     delimiter = args.delimiter.replace("\\t", "\t") if args.delimiter else None
-    table = read_table(
-        path, delimiter=delimiter, decimal=args.decimal, encoding=args.encoding,
-        header=header if isinstance(header, bool) else None,
-        missing=[str(mark) for mark in missing] if isinstance(missing, list) else (), roles=roles,
+    return TextOptions(
+        args.encoding, delimiter, args.decimal, header if isinstance(header, bool) else None,
+        [str(mark) for mark in missing] if isinstance(missing, list) else (),
     )  # fmt: skip
-    for line in table.report.lines():
-        output.note(line)
-    if table.report.dialect is None:
-        for name in TEXT_OPTIONS:
-            if getattr(args, name):
-                output.note(f"--{name} is for text files, and has no effect on {path}")
-    return table
+
+
+def note_without_effect(path: str, args: argparse.Namespace) -> None:
+    """Say which options are for text files, of which this is none."""
+    for name in TEXT_OPTIONS:
+        if getattr(args, name):
+            output.note(f"--{name} is for text files, and has no effect on {path}")
+
+
+def roles_of_fit(schema: object) -> dict[str, str]:
+    """Roles of the columns that a model uses, by what its file keeps of the table of the fit."""
+    from ..tables import roles_of
+
+    used = schema.get("used") if isinstance(schema, dict) else None
+    return {k: v for k, v in roles_of(schema).items() if isinstance(used, list) and k in used}
 
 
 def read_both(args: argparse.Namespace) -> "tuple[ModelFile, Table]":
@@ -98,11 +107,11 @@ def read_both(args: argparse.Namespace) -> "tuple[ModelFile, Table]":
     from .. import model_files
 
     _, schema = model_files.summary(args.model)  # refused before a large table is read
-    table = read(args.table, args, schema)
+    table = read(args.table[0], args, schema)
     return model_files.read(args.model), table
 
 
-def which_target(command: str, path: str, table: "Table") -> str:
+def which_target(command: str, path: str, table: "DescribedTable") -> str:
     """Return advice for a table without a target: its columns, the likely one, commands to try."""
     lines = ["which column shall be predicted? Name it by --target. The columns are:"]
     for c in table.columns[:MAX_COLUMNS_SHOWN]:
@@ -119,7 +128,7 @@ def which_target(command: str, path: str, table: "Table") -> str:
 
 
 def used_columns(
-    table: "Table", excluded: list[str], only: list[str] | None, dropped: list[str]
+    table: "DescribedTable", excluded: list[str], only: list[str] | None, dropped: list[str]
 ) -> "tuple[Column, ...]":
     """Columns for the model; notes say which are left out, and why."""
     for name in [*excluded, *(only or ()), *dropped]:
@@ -177,29 +186,3 @@ def is_model_file(path: str) -> bool:
     except ModelFileError:
         return False
     return True
-
-
-def require_table_suffix(path: str) -> None:
-    """Refuse the name of a table in a format that is not written."""
-    suffix = Path(path).suffix.casefold()
-    if suffix in OTHER_SUFFIXES:
-        raise UsageError(f"tables are written as CSV, TSV or Parquet, not as {suffix}: name {path} "
-                         "with one of the suffixes .csv, .tsv and .parquet")  # fmt: skip
-
-
-def write_table(data: "pa.Table", path: str | None) -> None:
-    """Write a table as CSV or, by its suffix, as TSV or Parquet; None: CSV to stdout."""
-    from pyarrow import csv, parquet
-
-    buffer = io.BytesIO()
-    suffix = "" if path is None else Path(path).suffix.casefold()
-    if suffix in (".parquet", ".pq"):
-        parquet.write_table(data, buffer)
-    else:
-        csv.write_csv(data, buffer, csv.WriteOptions(delimiter="\t" if suffix == ".tsv" else ","))
-    if path is None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(buffer.getvalue())
-        sys.stdout.buffer.flush()
-    else:
-        write_whole(path, buffer.getvalue())

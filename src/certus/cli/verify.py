@@ -1,7 +1,7 @@
 """``certus verify``: recompute the claim of a model file from the table it was fitted on."""
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -9,11 +9,15 @@ from ..exceptions import TableError, UsageError
 from ..tables.targets import rows_taken, target_of, weights_of
 from ..text.format import count
 from . import certificates, output, tables
+from .files import opening
+from .files.model_rows import ColumnRoles, RowsOfTheFit, require_reads_rows, rows_of_model
 from .models import needs_target
 from .predict import matching_rows
 from .refusals import refusals
 
 if TYPE_CHECKING:
+    from ..certificate import Certificate
+    from ..model_files import ModelFile
     from ..tables import Table
 
 
@@ -27,7 +31,7 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         allow_abbrev=False,
     )
     parser.add_argument("model", help="a model file")
-    parser.add_argument("table", help="the table of the fit; - for stdin")
+    opening.add_files(parser, "the table of the fit; - for stdin")
     parser.add_argument("--target", help="the target, if it has another name in this table")
     parser.add_argument("--weights", help="the column of weights, if it has another name")
     parser.add_argument(
@@ -40,29 +44,78 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 
 def run(args: argparse.Namespace) -> int:
     """Read, recompute, print."""
+    found = _of_files(args) if opening.is_streamed(args.table, args.stream) else None
+    certificate, warned = found or _of_table(args)
+    if args.json:
+        output.json_result("verify", {
+            "certificate": certificates.as_json(certificate), "warnings": warned,
+        })  # fmt: skip
+    else:
+        certificates.show(certificate)
+    return certificates.exit_code(certificate)
+
+
+def _of_table(args: argparse.Namespace) -> "tuple[Certificate, list[str]]":
     from .. import verify
     from ..tables import inner_problem
 
     file, table = tables.read_both(args)
     schema = file.table if isinstance(file.table, dict) else {}
     table = _rows_of_the_fit(table, schema.get("rows"))
-    target = args.target or schema.get("target")
-    weights = args.weights or schema.get("weights")
-    known = [str(name) for name in (target, weights) if name is not None]
+    target, weights = _target_and_weights(args, file)
+    known = [name for name in (target, weights) if name is not None]
     X = matching_rows(file.model, file.table, table, known, by_name=True)
-    if target is None and needs_target(file.model):
-        raise UsageError("the file does not say which column was the target: give --target")
-    y = None if target is None else target_of(table, str(target), schema.get("task"))
-    s = None if weights is None else weights_of(table, str(weights))
+    y = None if target is None else target_of(table, target, schema.get("task"))
+    s = None if weights is None else weights_of(table, weights)
     with output.warnings_noted() as warned, refusals(file.model):
         model, rows = inner_problem(file.model, X)
-        certificate = verify(model, rows, y, sample_weight=s, by=args.by)
-    if args.json:
-        found = {"certificate": certificates.as_json(certificate), "warnings": warned}
-        output.json_result("verify", found)
-    else:
-        certificates.show(certificate)
-    return certificates.exit_code(certificate)
+        return verify(model, rows, y, sample_weight=s, by=args.by), warned
+
+
+def _of_files(args: argparse.Namespace) -> "tuple[Certificate, list[str]] | None":
+    """The certificate of a model on files read block by block; None where it cannot read them so.
+
+    Of several files, or with --stream, such a model is refused.
+    """
+    from .. import verify
+
+    must_be = opening.must_be_streamed(args.table, args.stream)
+    if args.by == "page" and must_be:
+        raise UsageError("--by page works on whole arrays, and these files are read block by block")
+    file, table = opening.open_both(args)
+    schema = file.table if isinstance(file.table, dict) else {}
+    target, weights = _target_and_weights(args, file)
+    known = [name for name in (target, weights) if name is not None]
+    model, steps = opening.last_and_steps(file)
+    if not must_be and (args.by == "page" or not getattr(model, "_reads_rows", False)):
+        output.note(f"{type(model).__name__} is verified on all rows in memory")
+        return None
+    require_reads_rows(model)
+    needed = opening.matching_columns(file, table, known, by_name=True)
+    rows = schema.get("rows")
+    kept = RowsOfTheFit(cast("dict[str, list[int]]", rows)) if isinstance(rows, dict) else None
+    with (
+        output.warnings_noted() as warned,
+        refusals(model),
+        opening.progress_of("reading") as progress,
+    ):
+        columns = ColumnRoles(needed, target, weights)
+        at_once = opening.rows_at_once(opening.columns_read(file.model))
+        with rows_of_model(table, steps, columns, progress, at_once, kept) as found:
+            if kept is not None:
+                kept.note(table)
+            return verify(model, found), warned
+
+
+def _target_and_weights(
+    args: argparse.Namespace, file: "ModelFile"
+) -> tuple[str | None, str | None]:
+    """Names of the columns, by the options or as in the fit."""
+    schema = file.table if isinstance(file.table, dict) else {}
+    target, weights = args.target or schema.get("target"), args.weights or schema.get("weights")
+    if target is None and needs_target(file.model):
+        raise UsageError("the file does not say which column was the target: give --target")
+    return None if target is None else str(target), None if weights is None else str(weights)
 
 
 def _rows_of_the_fit(table: "Table", rows: object) -> "Table":

@@ -20,11 +20,14 @@ from ..certificate.findings import ClusterFinding, finding_of
 from ..data.finite import require_finite
 from ..data.lazy import LazyRows
 from ..data.rows import Rows
+from ..data.streamed import StreamedTable
+from ..data.streamed_input import require_no_arrays_beside
 from ..data.validation import data_for_search, weights
 from ..distances import Euclidean
 from ..exceptions import DegenerateWarning
 from ..runtime.user_frame import warn_user
 from ..solvers.kmeans import nearest_centers
+from ..solvers.kmeans.label_sums import count_weighted
 from ..solvers.kmeans.squares import squares_are_representable
 from ..text.format import count
 from ._messages import degenerate, empty_clusters
@@ -47,24 +50,31 @@ class CenterBased(
 
     def _rows_to_fit(self, X: object, sample_weight: object) -> Rows:
         """Read the rows of a fit, which must be finite and at least n_clusters."""
-        data = data_for_search(self, X, reset=True)
-        s = weights(sample_weight, data.shape[0])
-        counted = data.shape[0] if s is None else int(np.count_nonzero(s))
+        rows = self._rows(X, sample_weight, reset=True)
+        data, s, counted = rows.X, rows.s, count_weighted(rows)
         if counted < self.n_clusters:
             of = "" if s is None else " with a weight above 0"
             raise ValueError(
                 f"n_samples={counted}{of} should be >= n_clusters={self.n_clusters}: ask for at "
                 f"most {count(counted, 'cluster')}"
             )
-        rows = Rows(data, None, s)
         finite = isinstance(data, LazyRows)  # finite by contract, and costly to produce
         if not (finite or squares_are_representable(rows)):
             self._raise_not_finite(rows)
         return rows
 
+    def _rows(self, X: object, sample_weight: object, reset: bool) -> Rows:
+        """Return rows with their weights; a table has them among its columns."""
+        if isinstance(X, StreamedTable):
+            require_no_arrays_beside(None, sample_weight)
+            data = data_for_search(self, X, reset=reset)
+            return Rows(data, None, X.s)
+        data = data_for_search(self, X, reset=reset)
+        return Rows(data, None, weights(sample_weight, data.shape[0]))
+
     def _warn_of_empty_clusters(self, rows: Rows) -> None:
         """Warn of fewer clusters than requested; needs ``certificate_``."""
-        counted = rows.shape[0] if rows.s is None else int(np.count_nonzero(rows.s))
+        counted = count_weighted(rows)
         k, formed = len(self.cluster_centers_), self.n_clusters_effective_
         points = finding_of(self.certificate_, ClusterFinding).degenerate
         message = empty_clusters(k, formed) if points is None else degenerate(counted, k, points)
@@ -75,9 +85,10 @@ class CenterBased(
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
         y : ignored
         sample_weight : float or array-like of shape (n_samples,), default=None
+            None for ``certus.open_rows``, which brings the weights.
 
         Returns
         -------
@@ -93,9 +104,10 @@ class CenterBased(
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
         y : ignored
         sample_weight : float or array-like of shape (n_samples,), default=None
+            None for ``certus.open_rows``, which brings the weights.
 
         Returns
         -------
@@ -111,7 +123,7 @@ class CenterBased(
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
 
         Returns
         -------
@@ -119,16 +131,11 @@ class CenterBased(
             float32 if X and the centres are.
         """
         rows = Rows(data_for_search(self, X, reset=False))
-        centers, distance = self._centers, Euclidean()
         narrow = rows.X.dtype == self.cluster_centers_.dtype == np.float32
-        D = np.empty((rows.shape[0], len(centers)), dtype=np.float32 if narrow else np.float64)
-
-        def of_block(X: Any, _y: np.ndarray, _s: np.ndarray) -> np.ndarray:
-            X = X.toarray() if rows.sparse else X
-            return distance.compare(np.ascontiguousarray(X, dtype=np.float64), centers, threads=1)
-
+        shape = rows.shape[0], len(self.cluster_centers_)
+        D = np.empty(shape, dtype=np.float32 if narrow else np.float64)
         with np.errstate(invalid="ignore"):
-            rows.map(of_block, D)
+            rows.map(_distances_of_block, D, self._centers)
         if not np.isfinite(D[:, 0]).all():
             self._raise_not_finite(rows)
         return D
@@ -138,21 +145,27 @@ class CenterBased(
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
         y : ignored
         sample_weight : float or array-like of shape (n_samples,), default=None
+            None for ``certus.open_rows``, which brings the weights.
 
         Returns
         -------
         float
         """
-        rows = Rows(data_for_search(self, X, reset=False))
-        s = weights(sample_weight, rows.shape[0])
-        _, d2 = self._nearest(rows)
+        rows = self._rows(X, sample_weight, reset=False)
+        if rows.streamed:
+            with np.errstate(all="ignore"):
+                (J,) = rows.reduce(_objective_of_block, self._centers, times=len(self._centers))
+            if not np.isfinite(J):
+                self._raise_not_finite(rows)
+            return -float(J)
+        s, (_, d2) = rows.s, self._nearest(rows)
         return -float(d2.sum() if s is None else (s * d2).sum())
 
     def _nearest(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """Return (labels, squared distances) of the nearest centres."""
+        """Return (labels, squared distances) of the nearest centres, of rows in memory."""
         with np.errstate(all="ignore"):
             labels, d2 = nearest_centers(rows, self._centers)
         if not np.isfinite(d2).all():
@@ -165,7 +178,8 @@ class CenterBased(
 
     def _raise_not_finite(self, rows: Rows) -> None:
         """Raise an error that names the rows and columns of NaN and infinity."""
-        require_finite(rows.X, vars(self).get("feature_names_in_"))
+        if not rows.streamed:  # a table was found finite when it was opened
+            require_finite(rows.X, vars(self).get("feature_names_in_"))
         raise ValueError(f"{SQUARES_OVERFLOW}: divide X by a power of 10")
 
     # --- for scikit-learn ---
@@ -189,11 +203,40 @@ class NearestCenter(CenterBased):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
             For the rows of the fit the result is ``labels_``.
 
         Returns
         -------
         ndarray of shape (n_samples,), int32
         """
-        return self._nearest(Rows(data_for_search(self, X, reset=False)))[0]
+        rows = Rows(data_for_search(self, X, reset=False))
+        if not rows.streamed:
+            return self._nearest(rows)[0]
+        labels = np.empty(rows.shape[0], dtype=np.int32)
+        with np.errstate(all="ignore"):
+            rows.map(_labels_of_block, labels, self._centers)
+        if labels.min() < 0:
+            self._raise_not_finite(rows)
+        return labels
+
+
+# --- functions of blocks --------------------------------------------------------------------------
+
+
+def _distances_of_block(X: Any, _y: object, _s: object, centers: np.ndarray) -> np.ndarray:
+    dense = np.ascontiguousarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=float)
+    return Euclidean().compare(dense, centers, threads=1)
+
+
+def _labels_of_block(X: np.ndarray, _y: object, _s: object, centers: np.ndarray) -> np.ndarray:
+    """Return the labels of a block, −1 for rows whose distances overflow."""
+    labels, d2 = nearest_centers(Rows(X, threads=1), centers)
+    return np.where(np.isfinite(d2), labels, np.int32(-1))
+
+
+def _objective_of_block(
+    X: np.ndarray, _y: object, s: np.ndarray | None, centers: np.ndarray
+) -> tuple[float]:
+    d2 = nearest_centers(Rows(X, threads=1), centers)[1]
+    return (float(d2.sum() if s is None else s @ d2),)

@@ -16,7 +16,10 @@ from ..data.csr import CSR
 from ..data.rows import Rows, as_floats
 from ..data.types import Seed
 from ..data.validation import as_numbers, one_of, positive_whole
+from ..runtime.pool import blas_limiter
 from ..runtime.user_frame import warn_user
+from ..solvers.kmeans import lloyd
+from ..solvers.kmeans.draws import start_rows
 from ..solvers.kmeans.starts import parallel, plus_plus, random_rows
 
 BY_NAME: dict[str, Callable[..., np.ndarray]] = {
@@ -60,21 +63,39 @@ def resolve_n_init(
     return int(n_init)
 
 
-def starts(init: object, rows: Rows, k: int, random_state: Seed) -> Callable[[], np.ndarray]:
-    """Return a function that gives the next start."""
+def starts(
+    init: object, rows: Rows, k: int, random_state: Seed, polish: float | None = None
+) -> Callable[[], np.ndarray]:
+    """Return a function that gives the next start.
+
+    Starts of streamed rows are drawn from a sample of them. ``polish``: where that is not all of
+    them, Lloyd's steps on the sample improve the start, up to this ``tol``.
+    """
     draw = check_random_state(random_state)
+    if not (isinstance(init, str) or callable(init)):
+        given = _as_centers(init, k, rows.shape[1], "init")
+        return lambda: given
+    drawn_from = start_rows(rows, k)
     if isinstance(init, str):
         by_name = BY_NAME[init]
-        return lambda: by_name(rows, k, draw)
-    if callable(init):
-        return lambda: _as_centers(
-            init(_for_user_function(rows.X), k, random_state=draw),
-            k,
-            rows.shape[1],
-            "what init returned",
-        )
-    given = _as_centers(init, k, rows.shape[1], "init")
-    return lambda: given
+
+        def start() -> np.ndarray:
+            return by_name(drawn_from, k, draw)
+    else:
+
+        def start() -> np.ndarray:
+            found = init(_for_user_function(drawn_from.X), k, random_state=draw)
+            return _as_centers(found, k, rows.shape[1], "what init returned")
+
+    if polish is None or drawn_from.shape[0] == rows.shape[0]:
+        return start
+
+    def polished() -> np.ndarray:
+        begin = start()
+        with blas_limiter.for_work(drawn_from.shape), np.errstate(over="ignore", invalid="ignore"):
+            return lloyd(drawn_from, begin, tol=polish).centers
+
+    return polished
 
 
 def _for_user_function(X: object) -> Any:

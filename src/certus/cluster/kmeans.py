@@ -12,7 +12,8 @@ from ..data.validation import boolean, not_negative, one_of, positive_whole
 from ..runtime.pool import blas_limiter
 from ..runtime.progress import monitored
 from ..solvers.kmeans import KMeansFit, lloyd, nearest_centers
-from ..solvers.kmeans.fit import center_dtype, count_nonempty
+from ..solvers.kmeans.fit import center_dtype
+from ..solvers.kmeans.label_sums import count_nonempty, weighted_sum
 from ..solvers.progress import OnStep, Step
 from ._base import SQUARES_OVERFLOW, NearestCenter
 from ._init import Init, check_init, check_n_init, resolve_n_init, starts
@@ -78,6 +79,9 @@ class KMeans(NearestCenter):
     At most O(n·k·p) operations a step, usually far fewer after the first, and memory for a few
     numbers a row besides X. Rows of weight 0 get a label but do not affect the fit.
 
+    Of a table of ``certus.open_rows`` only ``labels_`` is in memory for every row. If it has many
+    rows, starts are drawn from a sample of them (docs/kmeans.md).
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -89,6 +93,8 @@ class KMeans(NearestCenter):
     >>> bool((model.predict(X) == model.labels_).all())
     True
     """
+
+    _reads_rows = True
 
     def __init__(
         self,
@@ -119,7 +125,8 @@ class KMeans(NearestCenter):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
+            A table of ``certus.open_rows`` is read block by block and brings the weights.
         y : ignored
         sample_weight : float or array-like of shape (n_samples,), default=None
             Weight 2 is the same as the row twice. Given starts do not depend on it.
@@ -154,7 +161,7 @@ class KMeans(NearestCenter):
     def _best_of_starts(self, rows: Rows) -> KMeansFit:
         """Run all starts, set the fitted attributes, and return the best fit."""
         count = resolve_n_init(type(self).__name__, self.init, self.n_init)
-        start = starts(self.init, rows, self.n_clusters, self.random_state)
+        start = starts(self.init, rows, self.n_clusters, self.random_state, polish=float(self.tol))
         self._monitor.iterations(
             lambda iterate: _attributes_of_iterate(rows, iterate),
             lambda: certify(self, rows),
@@ -187,7 +194,7 @@ def _is_lower(fit: KMeansFit, best: KMeansFit) -> bool:
 def _attributes(rows: Rows, fit: KMeansFit, restarts: list[float]) -> dict[str, Any]:
     return {
         "cluster_centers_": fit.centers.astype(center_dtype(rows)),
-        "labels_": fit.labels,
+        "labels_": np.asarray(fit.labels),
         "inertia_": float(fit.objective),
         "n_iter_": int(fit.n_iter),
         "restarts_": np.array(restarts),
@@ -200,6 +207,6 @@ def _attributes_of_iterate(rows: Rows, iterate: Iterate) -> dict[str, Any]:
     """Return the attributes of a fit that ends at an iterate, with labels of its stored centres."""
     centers = iterate.parameters.astype(center_dtype(rows)).astype(np.float64)
     labels, d2 = nearest_centers(rows, centers)
-    J = float(d2.sum() if rows.s is None else (rows.s * d2).sum())
-    fit = KMeansFit(centers, labels, J, iterate.n_iter, False, 0, count_nonempty(rows, labels), 0.0)
+    J, formed = weighted_sum(rows, d2), count_nonempty(rows, labels, len(centers))
+    fit = KMeansFit(centers, labels, J, iterate.n_iter, False, 0, formed, 0.0)
     return _attributes(rows, fit, iterate.restarts)

@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..certificate import certify
-from ..data.rows import Rows
+from ..data.rows import Rows, RowState
+from ..data.streamed import StreamedTable
 from ..data.types import Seed
 from ..data.validation import boolean, data_for_search, not_negative, positive_whole, weights
 from ..runtime.pool import blas_limiter
@@ -99,7 +100,8 @@ class MiniBatchKMeans(NearestCenter):
     Notes
     -----
     O(batch_size·k·p) operations a batch, and two passes over all rows at the end, in which an empty
-    cluster takes the row farthest from its centre.
+    cluster takes the row farthest from its centre. Batches of a table of ``certus.open_rows`` are
+    those of an array: rows are read one by one.
 
     Examples
     --------
@@ -113,6 +115,8 @@ class MiniBatchKMeans(NearestCenter):
     >>> bool(model.certificate_.residual < 1e-3)  # one more step would gain less than 0.1 %
     True
     """
+
+    _reads_rows = True
 
     def __init__(
         self,
@@ -149,7 +153,8 @@ class MiniBatchKMeans(NearestCenter):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
+            A table of ``certus.open_rows`` is read block by block and brings the weights.
         y : ignored
         sample_weight : float or array-like of shape (n_samples,), default=None
             A row is drawn in proportion to its weight.
@@ -211,6 +216,11 @@ class MiniBatchKMeans(NearestCenter):
         -------
         self
         """
+        if isinstance(X, StreamedTable):
+            raise TypeError(
+                "partial_fit takes one batch as an array, and this is a whole table: use fit, or "
+                "partial_fit(batch.X, sample_weight=batch.s) for each batch of table.batches()"
+            )
         self._check_parameters()
         has_centers = "cluster_centers_" in vars(self)
         rows = (
@@ -302,8 +312,8 @@ class MiniBatchKMeans(NearestCenter):
         self._forget(*FIT_ONLY_ATTRIBUTES)  # fit and partial_fit set different ones
         self.__dict__.update(attributes)
 
-    def _label_attributes(self, labels: np.ndarray) -> dict[str, Any]:
-        return {"labels_": labels} if self.compute_labels else {}
+    def _label_attributes(self, labels: RowState) -> dict[str, Any]:
+        return {"labels_": np.asarray(labels)} if self.compute_labels else {}
 
 
 def _state_attributes(state: MiniBatchState, dtype: np.dtype) -> dict[str, Any]:

@@ -20,7 +20,7 @@ import numpy as np
 from ..engines.calls import TargetSource, recode
 from ..engines.parts import gather_parts
 from ..engines.protocol import BlockEngine
-from ..engines.state import KeptState
+from ..engines.state import KeptState, set_row_by_row
 
 CACHED_SAMPLE_ELEMENTS = 1 << 19  # of X: the sample that all smaller ones are taken from
 MAX_SAMPLE_ROWS = 1 << 13
@@ -103,10 +103,10 @@ class StreamedTable(ABC):
             at = np.minimum(np.searchsorted(numbers, i), len(numbers) - 1)
             known = numbers[at] == i
             if known.all():
-                return _rows_of(sample, at)
+                return rows_of_block(sample, at)
             if known.any():  # only the others are read
                 others = self._read_rows(i[~known])
-                return _interleaved(known, _rows_of(sample, at[known]), others)
+                return _interleaved(known, rows_of_block(sample, at[known]), others)
         return self._read_rows(i)
 
     def _read_rows(self, i: np.ndarray) -> RowBlock:
@@ -153,7 +153,8 @@ class StreamedTable(ABC):
         return SpilledState(shape, dtype, order)
 
 
-def _rows_of(block: RowBlock, at: np.ndarray) -> RowBlock:
+def rows_of_block(block: RowBlock, at: np.ndarray) -> RowBlock:
+    """Return the rows with the numbers ``at`` of a block."""
     return RowBlock(*(None if part is None else part[at] for part in block))  # type: ignore[arg-type]
 
 
@@ -267,8 +268,8 @@ def recoded_columns(
 class SpilledState:
     """An array with an entry for every row, in an unnamed temporary file.
 
-    Slices are copies; ``state[start:stop] = values`` writes them. Ranges that different threads
-    write must not overlap.
+    Slices are copies, and so are rows by their numbers; ``state[start:stop] = values`` writes them.
+    Ranges that different threads write must not overlap.
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, order: str = "C"):
@@ -297,11 +298,22 @@ class SpilledState:
         read_into(self._file.fileno(), out, start * self._width)
         return np.asfortranarray(out) if self.order == "F" else out
 
-    def __setitem__(self, rows: slice, values: np.ndarray) -> None:
+    def __setitem__(self, rows: slice | np.ndarray, values: Any) -> None:
+        if not isinstance(rows, slice):
+            set_row_by_row(self, rows, values)
+            return
         start, stop, _ = rows.indices(self.shape[0])
         part = np.empty((max(0, stop - start), *self.shape[1:]), self.dtype)
         part[:] = values
         write_from(self._file.fileno(), part, start * self._width)
+
+    def copy(self) -> "SpilledState":
+        """Return a copy, in a file of its own."""
+        other = SpilledState(self.shape, self.dtype, self.order)
+        step = max(1, GATHER_BYTES // max(1, self._width))
+        for start in range(0, self.shape[0], step):
+            other[start : start + step] = self[start : start + step]
+        return other
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         whole = self[0 : self.shape[0]]

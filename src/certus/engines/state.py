@@ -73,7 +73,10 @@ class KeptState:
             out[share == k] = result.value
         return out
 
-    def __setitem__(self, rows: slice, values: Any) -> None:
+    def __setitem__(self, rows: slice | np.ndarray, values: Any) -> None:
+        if not isinstance(rows, slice):
+            set_row_by_row(self, rows, values)
+            return
         start, stop, _ = rows.indices(self.shape[0])
         self._begin()
         values = np.asarray(values, self.dtype)  # one value stays one on its way
@@ -87,6 +90,12 @@ class KeptState:
                     part = np.ascontiguousarray(values[low - start : high - start])
                 call = Call((), (self.handles[i],), (low - a, high - a, part))
                 self.handles[i] = self.engine.run(replaced, (), [call], 1)[0].states[0]
+
+    def copy(self) -> "KeptState":
+        """Return a copy; both share their values until one of them changes."""
+        other = KeptState(self.engine, self.shape, self.dtype, self.order)
+        other.cuts, other.handles = self.cuts, list(self.handles)
+        return other
 
     def _begin(self) -> None:
         """Make zeros beside each part, if there are no values yet."""
@@ -104,3 +113,14 @@ class KeptState:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         whole = self[0 : self.shape[0]]
         return whole if dtype is None else whole.astype(dtype)
+
+
+def set_row_by_row(state: Any, rows: np.ndarray, values: Any) -> None:
+    """Set the values of a few rows by their numbers; of repeated ones the last counts."""
+    rows = np.asarray(rows, dtype=np.intp)
+    values = np.broadcast_to(np.asarray(values, state.dtype), (len(rows), *state.shape[1:]))
+    last = len(rows) - 1 - np.unique(rows[::-1], return_index=True)[1]
+    wanted, values = rows[last], values[last]
+    ends = [*(np.flatnonzero(np.diff(wanted) != 1) + 1).tolist(), len(wanted)]
+    for start, stop in pairwise([0, *ends] if len(wanted) else []):
+        state[int(wanted[start]) : int(wanted[stop - 1]) + 1] = values[start:stop]

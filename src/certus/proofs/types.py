@@ -66,6 +66,19 @@ class RowWeights(Protocol):
     def __call__(self, X: Matrix, y: np.ndarray, s: np.ndarray, /) -> np.ndarray: ...
 
 
+class RowValues(Protocol):
+    """Interface: values of every row, an array or kept out of memory and read in slices.
+
+    Slices of arrays are views, others are copies; both can be assigned, also by numbers of rows.
+    """
+
+    def __getitem__(self, rows: slice | np.ndarray, /) -> np.ndarray: ...
+
+    def __setitem__(self, rows: slice | np.ndarray, values: Any, /) -> None: ...
+
+    def copy(self) -> "RowValues": ...
+
+
 class RowData(Protocol):
     """Interface: rows of X with their weights s, if any; sums over them, and samples."""
 
@@ -74,14 +87,19 @@ class RowData(Protocol):
     eps: float  # rounding of the data
     sparse: bool  # blocks may be sparse rows
     threads: int
-    s: np.ndarray | None
+    s: Any  # weights: an array, a source that is sliced as one, or None
+
+    @property
+    def S(self) -> float:
+        """Σ s: without weights, the number of rows."""
+        ...
 
     def reduce(
         self,
         statistic: FunctionTo[Result],
         *args: object,
         combine: FunctionTo[Result] | None = None,
-        beside: tuple[np.ndarray, ...] = (),
+        beside: tuple[RowValues, ...] = (),
         square: bool = False,
         times: int = 1,
         least: int = 0,
@@ -90,19 +108,29 @@ class RowData(Protocol):
     ) -> Result:
         """Sum a pure function of one block over all blocks, or combine results by ``combine``.
 
-        ``beside``: arrays with a row for each of X; the function is given those of its block.
+        ``beside``: values of every row; the function is given those of its block, and may fill
+        them.
         ``square``: the result is p×p. ``times``: how often each element is read. ``least``,
         ``most``: limits of the rows of a block.
         """
         ...
 
-    @property
-    def S(self) -> float:
-        """Σ s: without weights, the number of rows."""
+    def reduce_beside(
+        self,
+        statistic: FunctionTo[Result],
+        values: RowValues,
+        others: Any,
+        *args: object,
+        combine: FunctionTo[Result] | None = None,
+    ) -> Result:
+        """Sum statistic(values_b, others_b, *args) over blocks, for values of every row.
+
+        ``others`` may be the weights, or None. X is not read.
+        """
         ...
 
-    def allocate(self) -> Any:
-        """Room for a number of every row, to be given to ``reduce`` as ``beside``."""
+    def allocate(self, columns: tuple[int, ...] = (), dtype: Any = float) -> Any:
+        """Room for values of every row, zeros at first: an array, or out of memory."""
         ...
 
     def reduce_targets(self, statistic: FunctionTo[Result], *args: object) -> Result:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow import parquet
 
-MAX_BUFFER_BYTES = 1 << 20  # of a column; 256 kB and 4 MB were as fast
+MAX_BUFFER_BYTES = 1 << 18  # of a column; 1 MB and 4 MB were as fast
 BUFFERED_BYTES = 1 << 25  # of all columns
 MIN_BUFFER_BYTES = 1 << 14
 

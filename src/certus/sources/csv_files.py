@@ -6,8 +6,8 @@ refused, since a stream cannot change its mind.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..exceptions import TableError
 from ..tables.conversion import clipped, converted
@@ -15,7 +15,7 @@ from ..tables.formats import MISSING, MISSING_NUMBERS
 from ..tables.names import numbered_names, unique_names
 from ..tables.sniff import SAMPLE_BYTES, Dialect, dialect_of
 from ..tables.suggestions import unknown
-from ..tables.text_files import ROW_NAME
+from ..tables.text_files import ROW_NAME, TextOptions
 from .parts import Place, cannot_be_read
 
 if TYPE_CHECKING:
@@ -28,16 +28,30 @@ CONVERSION = re.compile(r"CSV column #(\d+): Row #(\d+): CSV conversion error to
 OTHER_WIDTH = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 
+class TextReading(NamedTuple):
+    """What is stated about text files; None and empty: it is found."""
+
+    options: TextOptions = TextOptions()
+    roles: Mapping[str, str] = {}  # that columns must have: "number", "category", "truth"
+    whole: Container[str] = ()  # columns whose whole numbers are not read as floats
+
+
 class CSVPart:
     """A CSV file; gzip, bzip2 and zstd by the end of its name."""
 
     kind = "CSV"
 
-    def __init__(self, path: str, name: str, like: "CSVPart | None" = None):
+    def __init__(
+        self,
+        path: str,
+        name: str,
+        like: "CSVPart | None" = None,
+        reading: TextReading = TextReading(),  # noqa: B008 – it is immutable
+    ):
         import pyarrow as pa
 
         self.path: str | None = path
-        self.name = name
+        self.name, self._reading = name, reading
         self.n_rows: int | None = None
         sample = self._sample(SAMPLE_BYTES if like is None else LATER_SAMPLE_BYTES)
         known: Dialect | None = None if like is None else like.dialect
@@ -66,7 +80,7 @@ class CSVPart:
     def _dialect(self, sample: bytes, known: Dialect | None) -> Dialect:
         try:
             if known is None:
-                return dialect_of(sample)
+                return dialect_of(sample, *self._reading.options[:4])
             return dialect_of(sample, known.encoding, known.delimiter, known.decimal, known.header)
         except TableError as error:
             raise TableError(f"{self.name}: {error}") from error
@@ -100,11 +114,16 @@ class CSVPart:
             return [pa.float64()] * len(self._names)
         kinds = []
         for name, cells in zip(self._names, first.columns, strict=True):
-            found = converted(name, pa.chunked_array([cells]), self.dialect.decimal)
+            role = self._reading.roles.get(name)
+            found = converted(
+                name, pa.chunked_array([cells]), self.dialect.decimal,
+                self._reading.options.missing, role,
+            )  # fmt: skip
             if found.note:
                 self.notes.append(f"column '{name}': {found.note}")
             empty = found.values.null_count == len(found.values)
-            kinds.append(pa.float64() if empty else found.values.type)
+            is_text = role in ("category", "truth")
+            kinds.append(pa.float64() if empty and not is_text else found.values.type)
         return kinds
 
     def batches(
@@ -119,7 +138,7 @@ class CSVPart:
             for batch in reader:
                 for at in range(0, batch.num_rows, batch_rows):
                     if first + min(at + batch_rows, batch.num_rows) > start:
-                        yield first + at, _cleaned(batch.slice(at, batch_rows))
+                        yield first + at, self._cleaned(batch.slice(at, batch_rows))
                 first += batch.num_rows
         except Exception as error:
             raise self._refusal(columns, types, error) from error
@@ -131,7 +150,9 @@ class CSVPart:
         import pyarrow as pa
 
         return {
-            field.name: pa.string() if pa.types.is_string(field.type) else pa.float64()
+            field.name: field.type
+            if pa.types.is_string(field.type) or field.name in self._reading.whole
+            else pa.float64()
             for field in self.schema
         }
 
@@ -153,7 +174,8 @@ class CSVPart:
             parse_options=csv.ParseOptions(delimiter=d.delimiter, newlines_in_values=True),
             convert_options=csv.ConvertOptions(
                 column_types=types, include_columns=[*columns], decimal_point=d.decimal,
-                null_values=[*MISSING, *MISSING_NUMBERS], strings_can_be_null=False,
+                null_values=[*MISSING, *MISSING_NUMBERS, *self._reading.options.missing],
+                strings_can_be_null=False,
             ),
         )  # fmt: skip
 
@@ -176,7 +198,7 @@ class CSVPart:
             message = str(counted)
             cell, width = CONVERSION.search(message), OTHER_WIDTH.search(message)
             if cell is not None:
-                return self._bad_cell(int(cell[1]), int(cell[2]), cell[3], columns)
+                return self._bad_cell(int(cell[1]), int(cell[2]), cell[3])
             if width is not None:
                 return TableError(
                     f"{self._place(int(width[1]))}, has {width[3]} fields, and others have "
@@ -184,52 +206,56 @@ class CSVPart:
                 )
         return cannot_be_read(self.name, self.kind, error)
 
-    def _bad_cell(self, j: int, line: int, what: str, columns: Sequence[str]) -> TableError:
+    def _bad_cell(self, j: int, line: int, what: str) -> TableError:
         value = re.search(r"'(.*)'", what, re.S)
         shown = clipped(value[1]) if value else "something else"
-        names = columns if j < len(columns) else self._names
         return TableError(
-            f"column '{names[j]}' holds {shown} ({self._place(line)}), and its first rows hold "
-            "numbers: write numbers plainly (1234.5), leave missing cells empty, or leave the "
+            f"column '{self._names[j]}' holds {shown} ({self._place(line)}), and its first rows "
+            "hold numbers: write numbers plainly (1234.5), leave missing cells empty, or leave the "
             "column out of columns=[…]"
         )
 
     def _place(self, line: int) -> Place:
         return Place(self.name, line - 1 - self.dialect.n_rows_before - self.dialect.hint)
 
+    def _cleaned(self, batch: "pa.RecordBatch") -> "pa.RecordBatch":
+        """Return a batch whose text is without spaces around it, and null where it is missing."""
+        import pyarrow as pa
 
-def _cleaned(batch: "pa.RecordBatch") -> "pa.RecordBatch":
-    """Return a batch whose text is without spaces around it, and null where it is missing."""
-    import pyarrow as pa
-
-    columns = [
-        _text(column) if pa.types.is_string(column.type) else column for column in batch.columns
-    ]
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+        marks = pa.array([*MISSING, *self._reading.options.missing], pa.string())
+        columns = [
+            _text(column, marks) if pa.types.is_string(column.type) else column
+            for column in batch.columns
+        ]
+        return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
-def _text(cells: "pa.Array") -> "pa.DictionaryArray":
+def _text(cells: "pa.Array", marks: "pa.Array") -> "pa.DictionaryArray":
     """Return text as codes of the different cells, of which there are few."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     coded = cells.dictionary_encode()
     values = pc.utf8_trim_whitespace(coded.dictionary)
-    is_missing = pc.is_in(values, value_set=pa.array(MISSING, pa.string()))
+    is_missing = pc.is_in(values, value_set=marks)
     return pa.DictionaryArray.from_arrays(coded.indices, pc.if_else(is_missing, None, values))
 
 
-def csv_parts(paths: Sequence[str], names: Sequence[str]) -> list[Any]:
+def csv_parts(
+    paths: Sequence[str],
+    names: Sequence[str],
+    reading: TextReading = TextReading(),  # noqa: B008 – it is immutable
+) -> list[Any]:
     """Return a part for each file; the first one with rows says what the columns hold."""
     parts: list[CSVPart] = []
     like: CSVPart | None = None
     for path, name in zip(paths, names, strict=True):
-        part = CSVPart(path, name, like)
+        part = CSVPart(path, name, like, reading)
         if like is None and part.has_rows:
             like = part
         parts.append(part)
     if like is not None:
         for i, part in enumerate(parts):
             if not part.has_rows:
-                parts[i] = CSVPart(str(part.path), part.name, like)
+                parts[i] = CSVPart(str(part.path), part.name, like, reading)
     return parts

@@ -1,6 +1,6 @@
 """The first pass over a source: everything that must be known before a fit, in one reading.
 
-    n rows,  Σ xᵢ and Σ sᵢ,  the distinct targets,  and that every value of X, y and s is finite
+    n rows,  Σ xᵢ,  the distinct targets,  a sample,  and that every value of X, y and s is finite
 
 It stops at the first value that no model can use, and names its file, row and column.
 """
@@ -11,9 +11,11 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from ..data.streamed import RowBlock
+from ..data.rows import spread
+from ..data.streamed import RowBlock, rows_of_block, sample_rows
 from ..exceptions import TableError
 from .parts import Place
+from .read_ahead import joined_blocks
 
 MAX_DISTINCT_TARGETS = 1000  # whole numbers that are counted, so that a classifier may use them
 MAX_STATED_CLASSES = 10_000  # with classes=True
@@ -30,6 +32,27 @@ class Roles(NamedTuple):
     weights: str
     coded: Sequence[bool]  # which columns of X are codes of text
     missing: bool  # whether X may hold NaN
+
+
+class FixedSample:
+    """The stored rows of the sample that a table keeps in memory, picked out of the first pass."""
+
+    def __init__(self, n: int, p: int):
+        self.n_rows = n  # as the files state it
+        self.numbers = spread(n, min(n, sample_rows(p)))
+        self._blocks: list[RowBlock] = []
+        self._done = 0
+
+    def add(self, block: RowBlock) -> None:
+        """Keep the sampled rows of the next block."""
+        first, self._done = self._done, self._done + len(block.X)
+        a, b = np.searchsorted(self.numbers, [first, self._done])
+        if a < b:
+            self._blocks.append(rows_of_block(block, self.numbers[a:b] - first))
+
+    def rows(self) -> RowBlock:
+        """Return the rows of the sample."""
+        return joined_blocks(self._blocks)
 
 
 class DistinctTargets:
@@ -77,13 +100,16 @@ class DistinctTargets:
 class FirstPass:
     """What is found while blocks are added in order."""
 
-    def __init__(self, roles: Roles, distinct: DistinctTargets | None):
+    def __init__(
+        self, roles: Roles, distinct: DistinctTargets | None, known_rows: int | None = None
+    ):
         self.n_rows = 0
         self.sums = np.zeros(len(roles.features))
         self.n_present = np.zeros(len(roles.features))
         self.weight = 0.0
         self.largest_weight = 0.0
         self.distinct = distinct
+        self.sample = None if known_rows is None else FixedSample(known_rows, len(roles.features))
         self._roles = roles
 
     def add(self, block: RowBlock, place: Place) -> None:
@@ -104,6 +130,8 @@ class FirstPass:
             self._require_weights(s, place)
             self.weight += float(s.sum())
             self.largest_weight = max(self.largest_weight, float(s.max()))
+        if self.sample is not None:
+            self.sample.add(block)
         self.n_rows += len(X)
 
     def include(self, other: "FirstPass") -> None:

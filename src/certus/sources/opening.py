@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import MissingExtraError, TableError
-from .arrow_rows import BATCH_BYTES, ArrowRows
+from .arrow_rows import ArrowRows
 from .collections import is_dask
 from .columns import chosen_columns
 from .dask.collection import users_client
@@ -29,7 +29,7 @@ from .parts import Place, SourcePart
 from .paths import files_of, is_paths, kind_of_files, names_of, parts_of
 from .read_ahead import CHUNK_BYTES, MAX_CHUNKS, DecodedRows
 from .streams import ARRAY_TARGET, ARRAY_WEIGHT, ARRAYS_MARK, StreamPart, flat, stream_part
-from .table import MAX_BYTES_BESIDE, SourceTable, Store, TargetCodes
+from .table import COLUMN_BYTES, MAX_BYTES_BESIDE, SourceTable, Store, TargetCodes
 from .targets import codes_of_target, distinct_targets, holds_labels
 
 CATEGORIES = ("one-hot", "drop-first")
@@ -189,7 +189,7 @@ def _arrow_table(
         [vocabulary is not None for vocabulary in encoder.features],
         missing,
     )
-    found = FirstPass(roles, distinct)
+    found = FirstPass(roles, distinct, source.known_rows)
     notes: list[str] = []
     for part in parts:
         notes += getattr(part, "notes", [])
@@ -229,9 +229,16 @@ def _arrow_table(
         missing=missing,
         description=name,
         notes=notes,
-        memory_bound=MAX_BYTES_BESIDE
-        + (4 * BATCH_BYTES if kept is not None else (MAX_CHUNKS + 4) * CHUNK_BYTES),
+        memory_bound=_memory_bound(source, is_kept=kept is not None),
     )  # fmt: skip
+
+
+def _memory_bound(source: ArrowRows, is_kept: bool) -> int:
+    """Return the bytes that reading takes at most, whatever the number of rows."""
+    batch = source.batch_rows * source.row_bytes  # decoded, waiting, being encoded or stored
+    chunk = max(CHUNK_BYTES, source.row_bytes)  # ready, being filled, in use by threads
+    pages = COLUMN_BYTES * len(source.encoder.columns.read)
+    return MAX_BYTES_BESIDE + pages + (6 * batch if is_kept else (MAX_CHUNKS + 5) * chunk)
 
 
 def _kept(source: ArrowRows, cache: Any, notes: list[str]) -> KeptRows | None:
@@ -297,7 +304,7 @@ def _numpy_table(
         distinct = DistinctTargets(MAX_STATED_CLASSES if classes is True else MAX_DISTINCT_TARGETS)
         if source.target_dtype is not None and source.target_dtype.kind in "iu":
             distinct.dtype = np.dtype(np.int64)
-    found = FirstPass(roles, distinct)
+    found = FirstPass(roles, distinct, source.known_rows)
     for placed in source.first_pass():
         found.add(placed.rows, source.place_in(placed.part, placed.row))
     description = names[0] if len(names) == 1 else f"{len(names)} .npy files"

@@ -15,7 +15,7 @@ from ..tables.read import HEAD_BYTES, MAGIC, REFUSED_MAGIC
 from ..tables.suggestions import did_you_mean
 from ..text.format import listed
 from .arrow_files import ArrowPart, ParquetPart
-from .csv_files import csv_parts
+from .csv_files import TextReading, csv_parts
 from .parts import SourcePart
 
 
@@ -121,11 +121,15 @@ def names_of(files: Sequence[Path]) -> list[str]:
     return [os.path.relpath(path, common) for path in files]
 
 
-def parts_of(files: Sequence[Path], kind: str) -> list[SourcePart]:
+def parts_of(
+    files: Sequence[Path],
+    kind: str,
+    reading: TextReading = TextReading(),  # noqa: B008 – it is immutable
+) -> list[SourcePart]:
     """Return a part for each file of one kind (not .npy)."""
     paths, names = [str(path) for path in files], names_of(files)
     if kind == "CSV":
-        return csv_parts(paths, names)
+        return csv_parts(paths, names, reading)
     if kind == "Parquet":
         return [ParquetPart(path, name) for path, name in zip(paths, names, strict=True)]
     is_stream = kind == "Arrow stream"

@@ -17,10 +17,10 @@ import numpy as np
 
 from ..data.streamed import RowBlock
 
-CHUNK_BYTES = 1 << 23
+CHUNK_BYTES = 1 << 22  # 8 MB was as fast
 AHEAD = 3  # chunks decoded before they are asked for; a fourth gained nothing
-MAX_CHUNKS = 8  # in memory
-DEPTH = 2  # items of one pass that wait
+MAX_CHUNKS = 6  # in memory
+DEPTH = 1  # items of one pass that wait; two were as fast
 POLL_SECONDS = 0.1  # within which a thread whose caller has left ends, and Ctrl-C is noticed
 CLOSING_SECONDS = 10.0  # that ``close`` waits for a stream that does not answer
 

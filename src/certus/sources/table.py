@@ -7,13 +7,14 @@ from typing import Any, NamedTuple, NoReturn, Protocol, Self
 import numpy as np
 
 from ..data.rows import BLOCK_BYTES, spread
-from ..data.streamed import RowBlock, StreamedTable, sample_rows
+from ..data.streamed import RowBlock, StreamedTable, rows_of_block, sample_rows
 from ..exceptions import SourceChangedError
 from ..text.format import count, listed
 from .encoding import BatchEncoder, Expansion
 from .first_pass import FirstPass
 
-MAX_BYTES_BESIDE = 1 << 26  # see ``memory_bound``: Arrow's buffers and one batch of a file
+MAX_BYTES_BESIDE = 1 << 26  # see ``memory_bound``: what allocators keep, and small things
+COLUMN_BYTES = 3 << 20  # of Parquet, a column: a page, the same decompressed, and what is buffered
 READ_ROWS_GAP = 1 << 12  # bytes between rows, above which each is read by itself
 
 
@@ -99,13 +100,18 @@ class SourceTable(StreamedTable):
         self.expansion, self.encoder = self._expansion, encoder
         self._stored_means = found.means
         self._codes = target_codes
-        self._gathers_sample = True
         self._is_closed = False
         if target_codes is not None:
             self.classes = target_codes.classes
         elif found.distinct is not None and found.distinct.values is not None:
             self.distinct_targets = found.distinct.values.astype(found.distinct.dtype)
         self._finalizer = weakref.finalize(self, _close, source, store)
+        self._gathers_sample = found.sample is None or found.sample.n_rows != found.n_rows
+        if found.sample is not None and not self._gathers_sample:
+            numbers = spread(found.n_rows, min(found.n_rows, sample_rows(p)))
+            at = np.searchsorted(found.sample.numbers, numbers)
+            self.keep_sample(numbers, self._as_read(rows_of_block(found.sample.rows(), at)))
+            found.sample = None
 
     # --- reading ---
 

@@ -1,14 +1,17 @@
 """Tables in: CSV, Parquet, Feather and NumPy files, with what their columns look like."""
 
 from .columns import Column
+from .fit_blocks import fit_steps_to_blocks
 from .large import compact_rows, fit_to_table, inner_problem
 from .pipeline import pipeline_for
 from .read import read_table
-from .schema import check_columns, roles_of
+from .scan import ScannedTable, scanned
+from .schema import check_columns, check_names, roles_of
 from .suggestions import did_you_mean
-from .table import ReadReport, Table
+from .table import DescribedTable, ReadReport, Table
 
 __all__ = [
-    "Column", "ReadReport", "Table", "check_columns", "compact_rows", "did_you_mean",
-    "fit_to_table", "inner_problem", "pipeline_for", "read_table", "roles_of",
+    "Column", "DescribedTable", "ReadReport", "ScannedTable", "Table", "check_columns",
+    "check_names", "compact_rows", "did_you_mean", "fit_steps_to_blocks", "fit_to_table",
+    "inner_problem", "pipeline_for", "read_table", "roles_of", "scanned",
 ]  # fmt: skip

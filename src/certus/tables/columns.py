@@ -6,6 +6,7 @@ is reported.
 """
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -45,7 +46,7 @@ class Column(NamedTuple):
         return self.role in MODEL_ROLES
 
 
-class _Content(NamedTuple):
+class Content(NamedTuple):
     """The values of a column, counted."""
 
     n: int
@@ -55,6 +56,7 @@ class _Content(NamedTuple):
 
     @property
     def all_differ(self) -> bool:
+        """Do all values differ, and are there enough of them to say so?"""
         return self.n_distinct == self.n - self.n_missing and self.n >= MIN_ROWS_OF_ID
 
 
@@ -63,17 +65,19 @@ def described(name: str, column: Converted, role: str | None = None) -> Column:
     import pyarrow as pa
 
     values, kind = column.values, column.values.type
-    if _is_unreadable(kind):
+    if is_unreadable(kind):
         return Column(
             name, "nested", int(values.null_count), 0, (), f"values of type {kind} are not used"
         )
     is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     if is_number:
         content, note = _numbers_counted(values)
-        looks = _role_of_numbers(name, values, content)
+        looks = role_of_numbers(name, content, lambda: _sequence_of(values))
     else:
         content, note = _values_counted(values), ""
-        looks = _role_of_values(name, values, content)
+        looks = role_of_values(
+            name, kind, content, lambda: are_dates(values), lambda: _distinct(values)
+        )
     found, reason = looks
     if role in MODEL_ROLES and found != "nested" and is_number == (role == "number"):
         found, reason = role, ""
@@ -82,7 +86,7 @@ def described(name: str, column: Converted, role: str | None = None) -> Column:
                   "; ".join(notes), column.is_mixed)  # fmt: skip
 
 
-def _is_unreadable(kind: "pa.DataType") -> bool:
+def is_unreadable(kind: "pa.DataType") -> bool:
     import pyarrow as pa
 
     readable = (
@@ -96,7 +100,7 @@ def _is_unreadable(kind: "pa.DataType") -> bool:
 # --- numbers --------------------------------------------------------------------------------------
 
 
-def _numbers_counted(values: "pa.ChunkedArray") -> tuple[_Content, str]:
+def _numbers_counted(values: "pa.ChunkedArray") -> tuple[Content, str]:
     """Counts of a column of numbers, and a note on infinite ones."""
     import pyarrow.compute as pc
 
@@ -109,7 +113,7 @@ def _numbers_counted(values: "pa.ChunkedArray") -> tuple[_Content, str]:
     shown = tuple(_shown(v) for v in [*examples][:3])
     is_infinite = len(ordered) and np.isinf(ordered[[0, -1]]).any()
     note = infinite_rows(values) if is_infinite else ""
-    return _Content(len(values), n_missing, n_distinct, shown), note
+    return Content(len(values), n_missing, n_distinct, shown), note
 
 
 MAX_EXAMPLE_ROWS = 1000  # in which examples are looked for
@@ -125,17 +129,31 @@ def infinite_rows(values: "pa.ChunkedArray") -> str:
     return f"infinite in {count(n, 'row')} (row {rows}{', …' if n > MAX_ROWS_NAMED else ''})"
 
 
-def _role_of_numbers(name: str, values: "pa.ChunkedArray", content: _Content) -> tuple[str, str]:
+class NumberSequence(NamedTuple):
+    """Numbers in the order of their rows."""
+
+    are_whole: bool
+    count_up: bool  # each is one more than the one before
+
+
+def _sequence_of(values: "pa.ChunkedArray") -> NumberSequence:
+    numbers = values.to_numpy()
+    whole = bool(np.all(np.isfinite(numbers))) and bool(np.all(numbers % 1 == 0))
+    return NumberSequence(whole, bool(np.all(numbers[1:] - numbers[:-1] == 1)))
+
+
+def role_of_numbers(
+    name: str, content: Content, sequence: Callable[[], NumberSequence]
+) -> tuple[str, str]:
+    """The role of a column of numbers, and why; ``sequence`` is asked where it matters."""
     if content.n_distinct == 0:
         return "empty", "no value in any row"
     if content.n_distinct == 1 and content.n > 1:
         where = "in every row" if not content.n_missing else "wherever there is a value"
         return "constant", f"{content.examples[0]} {where}"
     if content.all_differ and not content.n_missing:
-        numbers = values.to_numpy()
-        whole = bool(np.all(np.isfinite(numbers))) and bool(np.all(numbers % 1 == 0))
-        counts_up = whole and bool(np.all(numbers[1:] - numbers[:-1] == 1))
-        if counts_up or (whole and ID_NAME.search(name)):
+        found = sequence()
+        if found.are_whole and (found.count_up or ID_NAME.search(name)):
             return "id", LOOKS_LIKE_ID
     return "number", ""
 
@@ -143,7 +161,7 @@ def _role_of_numbers(name: str, values: "pa.ChunkedArray", content: _Content) ->
 # --- text, truth values, dates --------------------------------------------------------------------
 
 
-def _values_counted(values: "pa.ChunkedArray") -> _Content:
+def _values_counted(values: "pa.ChunkedArray") -> Content:
     import pyarrow as pa
 
     distinct = values.unique().drop_null()
@@ -151,36 +169,46 @@ def _values_counted(values: "pa.ChunkedArray") -> _Content:
     if pa.types.is_temporal(values.type):  # Python has no dates before the year 1
         first = first.cast(pa.string())
     examples = tuple(_shown(v) for v in first.to_pylist())
-    return _Content(len(values), int(values.null_count), len(distinct), examples)
+    return Content(len(values), int(values.null_count), len(distinct), examples)
 
 
-def _role_of_values(name: str, values: "pa.ChunkedArray", content: _Content) -> tuple[str, str]:
+def role_of_values(
+    name: str,
+    kind: "pa.DataType",
+    content: Content,
+    are_dates: Callable[[], bool],
+    distinct: Callable[[], list[str]],
+) -> tuple[str, str]:
+    """The role of a column that holds no numbers, and why; callables are asked where it matters."""
     import pyarrow as pa
 
     if content.n_distinct == 0:
         return "empty", "no value in any row"
     if content.n_distinct == 1 and not content.n_missing and content.n > 1:
         return "constant", f"{content.examples[0]} in every row"
-    if pa.types.is_boolean(values.type):
+    if pa.types.is_boolean(kind):
         return "truth", ""
-    if pa.types.is_temporal(values.type) or _are_dates(values):
+    if pa.types.is_temporal(kind) or are_dates():
         return "date", "a date or time: make numbers of it (days since a day, month, weekday)"
     if content.all_differ and ID_NAME.search(name):
         return "id", LOOKS_LIKE_ID
     if content.n_distinct > MAX_CATEGORIES or content.all_differ:
         return "text", (
-            f"{content.n_distinct:,} distinct texts in {content.n:,} rows: too many to use as "
-            "categories"
+            f"{content.n_distinct:,} distinct texts in {content.n:,} rows: too many to use "
+            "as categories"
         )
-    distinct = values.unique().drop_null().to_pylist()
-    if any({text.casefold() for text in distinct} <= pair for pair in TRUTH_VALUES):
-        role = "truth"
-    else:
-        role = "category"
-    return role, _spelt_alike(distinct)
+    texts = distinct()
+    is_truth = any({text.casefold() for text in texts} <= pair for pair in TRUTH_VALUES)
+    return "truth" if is_truth else "category", _spelt_alike(texts)
 
 
-def _are_dates(values: "pa.ChunkedArray") -> bool:
+def _distinct(values: "pa.ChunkedArray") -> list[str]:
+    found: list[str] = values.unique().drop_null().to_pylist()
+    return found
+
+
+def are_dates(values: "pa.ChunkedArray") -> bool:
+    """Is every text of a column a date?"""
     n_texts = len(values) - values.null_count
     first = values[:MAX_EXAMPLE_ROWS]
     if n_true(matches(first, DATE)) < len(first) - first.null_count:

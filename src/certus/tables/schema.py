@@ -24,7 +24,10 @@ def mismatch(needed: Sequence[str], table: Table, ignored: Sequence[str] = ()) -
 
     ``ignored``: columns that the table may have anywhere, and that the model does not use.
     """
-    there = [c.name for c in table.columns]
+    return _mismatch(needed, [c.name for c in table.columns], ignored)
+
+
+def _mismatch(needed: Sequence[str], there: Sequence[str], ignored: Sequence[str]) -> Mismatch:
     wanted, known = set(needed), {*needed, *ignored}
     return Mismatch(
         [name for name in needed if name not in set(there)],
@@ -41,9 +44,22 @@ def check_columns(
     ``by_name``: only missing columns are refused; notes on the others are returned. ``ignored``:
     see ``mismatch``.
     """
-    found = mismatch(needed, table, ignored)
+    return check_names(
+        needed, [c.name for c in table.columns], table.report.source, ignored, by_name
+    )
+
+
+def check_names(
+    needed: Sequence[str],
+    there: Sequence[str],
+    source: str,
+    ignored: Sequence[str] = (),
+    by_name: bool = False,
+) -> list[str]:
+    """``check_columns`` by the names that a file has."""
+    found = _mismatch(needed, there, ignored)
     if found.missing or (any(found) and not by_name):
-        raise TableError(_refusal(table.report.source, found, by_name))
+        raise TableError(_refusal(source, found, by_name))
     notes = []
     if found.extra:
         notes.append(f"columns that the model does not know are ignored: {_listed(found.extra)}")

@@ -1,7 +1,9 @@
 """A table in memory: its values, what its columns look like, and how it was read."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -33,33 +35,74 @@ class ReadReport(NamedTuple):
         """The report, for a person."""
         lines = [f"{self.source}: {self.format}, {count(self.n_rows, 'row')}"]
         if self.dialect is not None:
-            d = self.dialect
-            name = DELIMITER_NAMES.get(d.delimiter, repr(d.delimiter))
-            mark = "comma" if d.decimal == "," else "point"
-            lines.append(f"delimiter: {name}, decimal {mark}, {d.encoding}")
+            lines.append(dialect_in_words(self.dialect))
         if self.missing:
             marks = ", ".join("empty" if m == "" else repr(m) for m in self.missing)
             lines.append(f"missing values: {marks}")
         return [*lines, *self.notes]
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table, what its columns look like, and how it was read."""
+class DescribedTable(ABC):
+    """What the columns of a table look like; its values may be elsewhere."""
 
-    data: "pa.Table"
     columns: tuple[Column, ...]
     report: ReadReport
-    _by_name: dict[str, Column] = field(init=False, repr=False, default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self._by_name.update({c.name: c for c in self.columns})
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {c.name: c for c in self.columns}
+
+    @abstractmethod
+    def categories(self, name: str) -> list[str]:
+        """The different texts of a column, in order."""
 
     def column(self, name: str) -> Column:
         """A column by its name, or ``TableError`` with the name that was meant."""
         if name not in self._by_name:
             raise TableError(unknown("column", name, self._by_name, self.report.source))
         return self._by_name[name]
+
+    def used(self, exclude: Sequence[str] = ()) -> tuple[Column, ...]:
+        """Columns that a model uses, without those named."""
+        return tuple(c for c in self.columns if c.is_used and c.name not in exclude)
+
+    def left_out(self, exclude: Sequence[str] = ()) -> tuple[Column, ...]:
+        """Columns that a model does not use, each with its reason."""
+        return tuple(c for c in self.columns if not c.is_used and c.name not in exclude)
+
+    def schema(self, used: Sequence[str] = ()) -> dict[str, object]:
+        """Names and roles, as JSON: what a model file keeps of its table.
+
+        Categories are kept of the columns that the model uses alone: the values of others are none
+        of the business of whoever gets the file.
+        """
+        columns = []
+        for c in self.columns:
+            row: dict[str, object] = {"name": c.name, "role": c.role}
+            if c.name in used and c.role in ("category", "truth"):
+                row["categories"] = self.categories(c.name)
+            columns.append(row)
+        return {"columns": columns, "used": list(used)}
+
+
+def dialect_in_words(dialect: Dialect) -> str:
+    """How a text file is written, for a person."""
+    name = DELIMITER_NAMES.get(dialect.delimiter, repr(dialect.delimiter))
+    mark = "comma" if dialect.decimal == "," else "point"
+    return f"delimiter: {name}, decimal {mark}, {dialect.encoding}"
+
+
+@dataclass(frozen=True)
+class Table(DescribedTable):
+    """A table, what its columns look like, and how it was read."""
+
+    data: "pa.Table"
+    columns: tuple[Column, ...]
+    report: ReadReport
+
+    def categories(self, name: str) -> list[str]:
+        """The different texts of a column, in order."""
+        return sorted(map(str, self.data.column(name).unique().drop_null().to_pylist()))
 
     def target(self, name: str) -> np.ndarray:
         """The values of a target column: numbers, truth values, or text as labels.
@@ -104,14 +147,6 @@ class Table:
                 "empty, or drop the rows"
             )
 
-    def used(self, exclude: Sequence[str] = ()) -> tuple[Column, ...]:
-        """Columns that a model uses, without those named."""
-        return tuple(c for c in self.columns if c.is_used and c.name not in exclude)
-
-    def left_out(self, exclude: Sequence[str] = ()) -> tuple[Column, ...]:
-        """Columns that a model does not use, each with its reason."""
-        return tuple(c for c in self.columns if not c.is_used and c.name not in exclude)
-
     def select(self, names: Sequence[str]) -> "pa.Table":
         """The columns of these names in this order, as a model is given them.
 
@@ -127,21 +162,6 @@ class Table:
             if pa.types.is_boolean(column.type):
                 data = data.set_column(i, data.column_names[i], truth_as_text(column))
         return data
-
-    def schema(self, used: Sequence[str] = ()) -> dict[str, object]:
-        """Names and roles, as JSON: what a model file keeps of its table.
-
-        Categories are kept of the columns that the model uses alone: the values of others are none
-        of the business of whoever gets the file.
-        """
-        columns = []
-        for c in self.columns:
-            row: dict[str, object] = {"name": c.name, "role": c.role}
-            if c.name in used and c.role in ("category", "truth"):
-                values = self.data.column(c.name).unique().drop_null().to_pylist()
-                row["categories"] = sorted(map(str, values))
-            columns.append(row)
-        return {"columns": columns, "used": list(used)}
 
 
 def truth_as_text(values: "pa.ChunkedArray") -> "pa.ChunkedArray":

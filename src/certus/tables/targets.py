@@ -1,6 +1,6 @@
 """Targets and weights of a table, and the rows of which a model is made."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -10,7 +10,7 @@ from ..exceptions import TableError
 from ..text.format import count
 from .columns import Column, described
 from .conversion import MAX_ROWS_NAMED, Converted
-from .table import Table
+from .table import DescribedTable, Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,12 +26,20 @@ def tasks_of(column: Column, table: Table) -> tuple[Kind, ...]:
     """Return what a target may hold, classes or numbers; the likelier first."""
     import pyarrow as pa
 
+    values = table.data.column(column.name)
+    is_number = _is_numeric(values.type) and not pa.types.is_boolean(values.type)
+    return tasks_by_kind(column, is_number, lambda: are_whole(values))
+
+
+def tasks_by_kind(
+    column: Column, is_number: bool, are_whole: Callable[[], bool]
+) -> tuple[Kind, ...]:
+    """``tasks_of`` by whether a column holds numbers, and whole ones alone."""
     if column.role in ("date", "nested"):
         raise TableError(f"the target '{column.name}' cannot be predicted: {column.reason}")
-    values = table.data.column(column.name)
-    if not _is_numeric(values.type) or pa.types.is_boolean(values.type):
+    if not is_number:
         return ("classes",)
-    if not are_whole(values):
+    if not are_whole():
         return ("numbers",)
     return ("classes", "numbers") if column.n_distinct <= MAX_CLASSES else ("numbers", "classes")
 
@@ -73,7 +81,7 @@ def weights_of(table: Table, name: str) -> np.ndarray:
     return weights
 
 
-def likely_target(table: Table) -> str:
+def likely_target(table: DescribedTable) -> str:
     """The column that is most likely meant: by its name, else the last that can be predicted."""
     candidates = [c.name for c in table.columns if c.is_used and not c.n_missing]
     named = [name for name in candidates if name.casefold() in TARGET_NAMES]

@@ -30,13 +30,14 @@ from certus.proofs.kmeans._move_gains import (
 )
 from certus.proofs.kmeans._neighbor_lists import Neighbors, pairs_in_doubt
 from certus.proofs.linalg.linear_sums import UNIT, is_sparse
-from certus.proofs.types import Matrix, RowData
+from certus.proofs.types import Matrix, RowData, RowValues
 
 MAX_POOLED_ROWS = 64  # smaller clusters are compared together: 16 and 256 were slower
 MAX_POOLED_ROWS_CROWDED = 1024  # the same if most centres are near to most rows
 PROBE_ROWS = 64  # rows by which that is decided
 POOLED_GROUP_ROWS = 2048  # rows of several clusters in one group
 MAX_GROUP_ROWS = 8192  # rows of one cluster in one group, and rows a block should have of each
+MAX_BLOCK_ELEMENTS = 2**23  # of a block, as long as it has MAX_POOLED_ROWS rows of each cluster
 # With fewer elements in a task, threads would mostly wait for Python's lock.
 MIN_THREADED_ELEMENTS = 2**14
 GROUP_ELEMENTS = 2**19  # elements of the rows of one group; with fewer, threads wait for the lock
@@ -68,7 +69,7 @@ class ProvenAssignment(NamedTuple):
     sums: "AssignmentSums"
     n: np.ndarray  # Σ s of each cluster
     # (n, 2): ‖x − μ_a‖², and a lower bound of ‖x − μ_b‖² − ‖x − μ_a‖² over all other b
-    margins: np.ndarray | None
+    margins: RowValues | None
 
 
 class AssignmentSums(NamedTuple):
@@ -90,20 +91,21 @@ class AssignmentSums(NamedTuple):
 
 
 def prove_labels(
-    data: RowData, mu: np.ndarray, labels: np.ndarray, strict: bool = False
+    data: RowData, mu: np.ndarray, labels: RowValues, strict: bool = False
 ) -> ProvenAssignment:
     """Change ``labels`` until a pass proves that each is the nearest centre; return its sums.
 
     A label whose centre is as near as another up to rounding is kept, unless ``strict``.
     """
-    passes, (m, p) = 0, data.shape
-    least = min(MAX_GROUP_ROWS * len(mu), -(-m // MIN_BLOCKS))  # the same on any number of threads
+    passes, (m, p), k = 0, data.shape, len(mu)
+    most = max(MAX_BLOCK_ELEMENTS // p, MAX_POOLED_ROWS * k)
+    least = min(MAX_GROUP_ROWS * k, -(-m // MIN_BLOCKS), most)  # the same on any number of threads
     at_once = min(least // len(mu), MAX_GROUP_ROWS) * p  # elements
     neighbors = None if data.sparse else Neighbors.of(mu)
-    margins = np.empty((m, 2)) if neighbors is None else None
+    margins = data.allocate((2,)) if neighbors is None else None
     beside = (labels,) if margins is None else (labels, margins)
     while True:
-        n = np.bincount(labels, data.s, minlength=len(mu)).astype(float)
+        (n,) = data.reduce_beside(_masses, labels, data.s, k)
         # strict passes are limited, in case rounding differs between passes
         centers = KMeansCenters.of(mu, n, data.sparse, strict and passes < MAX_STRICT_PASSES)
         if neighbors is None:
@@ -126,6 +128,11 @@ def prove_labels(
         # every change lowers a distance, so this terminates
         if not sums.moved or passes == MAX_PASSES:
             return ProvenAssignment(sums, n, margins)
+
+
+def _masses(labels: np.ndarray, s: np.ndarray | None, k: int) -> tuple[np.ndarray]:
+    """Return Σ s of each label."""
+    return (np.bincount(labels, s, minlength=k).astype(float),)
 
 
 def combine_sums(left: AssignmentSums, right: AssignmentSums) -> AssignmentSums:

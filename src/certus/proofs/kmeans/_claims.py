@@ -14,11 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from certus.proofs.linalg.linear_sums import UNIT, dense
-from certus.proofs.types import RowData
+from certus.proofs.types import Matrix, RowData, RowValues
 
 RESTART_TOLERANCE = 1e-6  # relative: restarts this close to the best found the same optimum
 MAX_REPORTED = 3  # contradictions of each kind that are reported
 BLOCK_ELEMENTS = 2**20  # elements of rows that are compared at a time
+LABELS_AT_A_TIME = 2**20  # labels of a model that are read at a time
 MAX_RELATIVE_RISE = 1e-9  # rise of the objective that the order of sums can cause
 MAX_INERTIA_ERROR = 0.1  # largest relative error of inertia_ that rounding may excuse
 
@@ -30,98 +31,146 @@ class LabelTolerance(NamedTuple):
     cost: float  # for all rows together, Σ s (‖x − μ_label‖² − min_k ‖x − μ_k‖²)
 
 
+class WrongRow(NamedTuple):
+    """A row with a nearer centre than that of its label."""
+
+    row: int
+    claimed: int
+    true: int
+    far: float  # ‖x − μ_claimed‖
+    near: float  # ‖x − μ_true‖
+
+
 class LabelExcess(NamedTuple):
-    """Rows with a nearer centre than that of their label."""
+    """Rows with a nearer centre than that of their label: how many, and the first of them."""
 
-    rows: np.ndarray
-    far: np.ndarray  # ‖x − μ_label‖
-    near: np.ndarray  # min_k ‖x − μ_k‖
+    rows: int  # rows that were looked at
+    wrong: int
+    beyond: int  # rows whose excess is more than rounding
     cost: float  # Σ s (far² − near²)
-    within_rounding: np.ndarray  # whether each row's excess is within rounding
+    first: tuple[WrongRow, ...]
+    first_beyond: tuple[WrongRow, ...]
 
-    def contradicting(self, tolerance: LabelTolerance) -> np.ndarray:
-        """Return the rows that contradict the model: all of them if they cost too much together."""
-        every = np.arange(len(self.rows))
-        return every[~self.within_rounding] if self.cost <= tolerance.cost else every
+    def contradicting(self, tolerance: LabelTolerance) -> tuple[int, tuple[WrongRow, ...]]:
+        """Return how many rows contradict the model, and the first: all if they cost too much."""
+        if self.cost <= tolerance.cost:
+            return self.beyond, self.first_beyond
+        return self.wrong, self.first
 
 
-def invalid_label_errors(labels: np.ndarray, k: int) -> list[str]:
-    """Report labels without a centre, and set them to 0."""
-    bad = np.flatnonzero((labels < 0) | (labels >= k))
-    messages = [
-        f"row {i} is labelled {labels[i]}, and there are {k} centres" for i in bad[:MAX_REPORTED]
-    ]
-    labels[bad] = 0
-    return messages
+def claimed_labels(data: RowData, labels: np.ndarray, k: int) -> tuple[RowValues, list[str]]:
+    """Return the labels of a model, 0 for those without a centre, and what is wrong with these."""
+    claimed, messages, n = data.allocate((), np.intp), [], len(labels)
+    for start in range(0, n, LABELS_AT_A_TIME):
+        part = np.array(labels[start : start + LABELS_AT_A_TIME], dtype=np.intp)
+        bad = np.flatnonzero((part < 0) | (part >= k))
+        messages += [
+            f"row {start + i} is labelled {part[i]}, and there are {k} centres"
+            for i in bad[:MAX_REPORTED]
+        ]
+        part[bad] = 0
+        claimed[start : start + LABELS_AT_A_TIME] = part
+    return claimed, messages[:MAX_REPORTED]
 
 
 def label_excess(
-    data: RowData,
-    mu: np.ndarray,
-    rows: np.ndarray,
+    data: RowData, mu: np.ndarray, claimed: RowValues, true: RowValues, share: float
+) -> LabelExcess:
+    """Compare the labels ``claimed`` for all rows with the nearest centres ``true``."""
+    (count,) = data.reduce_beside(_count_different, claimed, true)
+    if not count:
+        return LabelExcess(data.shape[0], 0, 0, 0.0, (), ())
+    return data.reduce(_excess_of_block, mu, share, combine=_joined, beside=(claimed, true))
+
+
+def _count_different(claimed: np.ndarray, true: np.ndarray) -> tuple[int]:
+    return (int(np.count_nonzero(claimed != true)),)
+
+
+def _excess_of_block(
+    X: Matrix,
+    _y: object,
+    s: np.ndarray | None,
     claimed: np.ndarray,
     true: np.ndarray,
+    mu: np.ndarray,
     share: float,
-    weighted: bool = True,
 ) -> LabelExcess:
-    """Compare the labels ``claimed`` for ``rows`` with the nearest centres ``true``."""
     off = np.flatnonzero(claimed != true)
-    i, far, near = rows[off], np.empty(len(off)), np.empty(len(off))
+    far, near = np.empty(len(off)), np.empty(len(off))
     step = max(1, BLOCK_ELEMENTS // mu.shape[1])
     for start in range(0, len(off), step):
-        part = slice(start, start + step)
-        X = np.asarray(dense(data.take(i[part])[0]), dtype=float)
-        far[part] = ((X - mu[claimed[off[part]]]) ** 2).sum(axis=1)
-        near[part] = ((X - mu[true[off[part]]]) ** 2).sum(axis=1)
-    s = np.ones(len(off)) if data.s is None or not weighted else data.s[i]
+        part = off[start : start + step]
+        x = np.asarray(dense(X[part]), dtype=float)
+        far[start : start + step] = ((x - mu[claimed[part]]) ** 2).sum(axis=1)
+        near[start : start + step] = ((x - mu[true[part]]) ** 2).sum(axis=1)
+    weight = np.ones(len(off)) if s is None else s[off]
     reach = np.sqrt(((mu - mu.mean(axis=0)) ** 2).sum(axis=1).max())
-    rounding = share * (np.sqrt(near) + reach) ** 2
+    beyond = np.flatnonzero(~(far - near <= share * (np.sqrt(near) + reach) ** 2))
+
+    def first(which: np.ndarray) -> tuple[WrongRow, ...]:
+        return tuple(
+            WrongRow(int(i), int(claimed[i]), int(true[i]), float(a), float(b))
+            for i, a, b in zip(off[which], np.sqrt(far[which]), np.sqrt(near[which]), strict=True)
+        )
+
     return LabelExcess(
-        i, np.sqrt(far), np.sqrt(near), float(s @ (far - near)), far - near <= rounding
+        len(claimed), len(off), len(beyond), float(weight @ (far - near)),
+        first(np.arange(len(off))[:MAX_REPORTED]), first(beyond[:MAX_REPORTED]),
+    )  # fmt: skip
+
+
+def _joined(left: LabelExcess, right: LabelExcess) -> LabelExcess:
+    first, first_beyond = (
+        (*a, *(wrong._replace(row=wrong.row + left.rows) for wrong in b))[:MAX_REPORTED]
+        for a, b in ((left.first, right.first), (left.first_beyond, right.first_beyond))
     )
+    return LabelExcess(
+        left.rows + right.rows, left.wrong + right.wrong, left.beyond + right.beyond,
+        left.cost + right.cost, first, first_beyond,
+    )  # fmt: skip
 
 
-def label_errors(
-    excess: LabelExcess, tolerance: LabelTolerance, claimed: np.ndarray, true: np.ndarray
-) -> list[str]:
+def label_errors(excess: LabelExcess, tolerance: LabelTolerance) -> list[str]:
     """Report rows whose label is not the nearest centre."""
-    contradicting = excess.contradicting(tolerance)
+    count, first = excess.contradicting(tolerance)
     messages = [
-        f"row {i} is labelled {claimed[i]}, whose centre is {a:.6g} away; that of {true[i]} is "
-        f"{b:.6g} away"
-        for i, a, b in zip(*(x[contradicting[:MAX_REPORTED]] for x in excess[:3]), strict=True)
+        f"row {wrong.row} is labelled {wrong.claimed}, whose centre is {wrong.far:.6g} away; that "
+        f"of {wrong.true} is {wrong.near:.6g} away"
+        for wrong in first
     ]
-    if len(contradicting) > 1:
-        messages[0] += f" ({len(contradicting):,} such rows)"
+    if count > 1:
+        messages[0] += f" ({count:,} such rows)"
     return messages
 
 
 def prediction_errors(
     data: RowData,
     mu: np.ndarray,
-    true: np.ndarray,
-    predicted: np.ndarray,
+    true: RowValues,
+    predicted: tuple[np.ndarray, np.ndarray],
     tolerance: LabelTolerance,
     by_tree: bool,
 ) -> list[str]:
     """Report rows for which ``predict`` disagrees with ``labels_`` or with the definition."""
     rows, answers = predicted
+    own = true[rows]
     if by_tree:
-        off = np.flatnonzero(answers != true[rows])
+        off = np.flatnonzero(answers != own)
         return [
-            f"predict puts row {rows[i]} in cluster {answers[i]}, labels_ in {true[rows[i]]}"
+            f"predict puts row {rows[i]} in cluster {answers[i]}, labels_ in {own[i]}"
             for i in off[:MAX_REPORTED]
         ]
-    excess = label_excess(data, mu, rows, answers, true[rows], tolerance.share, weighted=False)
-    answer = dict(zip(rows.tolist(), np.asarray(answers).tolist(), strict=True))
-    contradicting = excess.contradicting(tolerance)
+    X = data.take(rows)[0]
+    excess = _excess_of_block(X, None, None, np.asarray(answers), own, mu, tolerance.share)
+    count, first = excess.contradicting(tolerance)
     messages = [
-        f"predict puts row {i} in cluster {answer[int(i)]}, whose centre is {a:.6g} away; that of "
-        f"{true[i]} is {b:.6g} away"
-        for i, a, b in zip(*(x[contradicting[:MAX_REPORTED]] for x in excess[:3]), strict=True)
+        f"predict puts row {rows[wrong.row]} in cluster {wrong.claimed}, whose centre is "
+        f"{wrong.far:.6g} away; that of {wrong.true} is {wrong.near:.6g} away"
+        for wrong in first
     ]
-    if len(contradicting) > 1:
-        messages[0] += f" ({len(contradicting):,} such rows of {len(rows):,} compared)"
+    if count > 1:
+        messages[0] += f" ({count:,} such rows of {len(rows):,} compared)"
     return messages
 
 

@@ -15,30 +15,39 @@ import numpy as np
 from certus.proofs.glm.separation import exact_sign
 from certus.proofs.linalg.accurate_products import halves_of, product_and_error
 from certus.proofs.linalg.linear_sums import dense, gamma
-from certus.proofs.types import RowData
+from certus.proofs.types import RowData, RowValues
 
 ENTRIES_AT_A_TIME = 2**16  # entries of rows processed at a time
 
 
 def labels_of_nearest(
-    data: RowData, mu: np.ndarray, labels: np.ndarray, ties: np.ndarray, first: bool
-) -> np.ndarray | None:
+    data: RowData, mu: np.ndarray, labels: RowValues, ties: np.ndarray, first: bool
+) -> RowValues | None:
     """Return labels with each row of ``ties`` (rows, other centres) at its exactly nearest centre,
     or None if nothing changes. Equally near centres keep the label, or take the ``first``."""
+    if not ties.shape[1]:
+        return None
     counted = np.ones(ties.shape[1], bool) if data.s is None else data.s[ties[0]] > 0
     rows, others = ties[:, counted]
-    result, step = labels.copy(), max(1, ENTRIES_AT_A_TIME // mu.shape[1])
+    owns, step = labels[rows], max(1, ENTRIES_AT_A_TIME // mu.shape[1])
+    changed: dict[int, int] = {}  # the nearest centre so far of rows that have changed theirs
     for start in range(0, len(rows), step):
-        i, b = rows[start : start + step], others[start : start + step]
+        i, b, a = (x[start : start + step] for x in (rows, others, owns))
         X = np.asarray(dense(data.take(i)[0]), dtype=float)
-        q = nearer(X, mu[labels[i]], mu[b])
+        q = nearer(X, mu[a], mu[b])
         for t in np.flatnonzero((q > 0) | (first & (q == 0))):
-            own, other, row = result[i[t]], b[t], slice(t, t + 1)
+            own, other, row = changed.get(int(i[t]), a[t]), b[t], slice(t, t + 1)
             # an earlier tie may already have moved the row
-            by = q[t] if own == labels[i[t]] else nearer(X[row], mu[own][None], mu[other][None])[0]
+            by = q[t] if own == a[t] else nearer(X[row], mu[own][None], mu[other][None])[0]
             if by > 0 or (first and by == 0 and other < own):
-                result[i[t]] = other
-    return None if (result == labels).all() else result
+                changed[int(i[t])] = int(other)
+    owned = dict(zip(rows.tolist(), owns.tolist(), strict=True))
+    changed = {row: label for row, label in changed.items() if label != owned[row]}
+    if not changed:
+        return None
+    result = labels.copy()
+    result[np.array(list(changed), dtype=np.intp)] = np.array(list(changed.values()), dtype=np.intp)
+    return result
 
 
 def nearer(X: np.ndarray, A: np.ndarray, B: np.ndarray) -> np.ndarray:

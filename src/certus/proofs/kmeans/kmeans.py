@@ -20,24 +20,24 @@ from certus.proofs.kmeans._assignment import (
     AssignmentSums,
     ProvenAssignment,
     approximate_labels,
-    leaving,
     prove_labels,
 )
 from certus.proofs.kmeans._claims import (
     LabelTolerance,
     agreement,
-    invalid_label_errors,
+    claimed_labels,
     label_errors,
     label_excess,
     lost_by_storing,
     prediction_errors,
     sum_errors,
 )
+from certus.proofs.kmeans._single_moves import SPARSE_ROUNDING_FACTOR, single_moves
 from certus.proofs.kmeans._single_points import distinct_points, storage_rounding
 from certus.proofs.kmeans._spectral_bound import spectral_bound
 from certus.proofs.kmeans._ties import labels_of_nearest
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
-from certus.proofs.types import RowData
+from certus.proofs.types import Matrix, RowData, RowValues
 
 MIN_USEFUL_BOUND = 0.5  # share of the objective below which a bound is not reported
 MIN_PROBE_WORK = 2**22  # labels times centres, from which a sample of labels is checked first
@@ -45,7 +45,6 @@ BLOCK_ROWS = 512  # rows processed at a time
 MIN_ROWS_PER_CHANGE = 4  # if at most one row in four may change its centre, only these are compared
 MAX_ROUNDING_SHARE = 1e-2  # of tol·J: rounding that may be added to a gain
 DIFFERENCE_ROUNDING = 1e-12  # of ‖x − μ‖²: exceeds the rounding of differences
-SPARSE_ROUNDING_FACTOR = 1e3  # rounding of sums over entries, relative to that of differences
 MIN_TERM = 1e10 * 2.0**-1074  # a smaller J for each term has lost digits to underflow
 
 
@@ -104,7 +103,7 @@ def check(
     inertia: float | None = None,
     restarts: np.ndarray | None = None,
     rose: float = 0.0,
-    predicted: np.ndarray | None = None,
+    predicted: tuple[np.ndarray, np.ndarray] | None = None,
     ties: np.ndarray | None = None,
     by_tree: bool = False,
     ours: bool = False,
@@ -126,30 +125,30 @@ def check(
     their rows.
     """
     mu = np.array(centers, dtype=float)
-    k, S = len(mu), float(data.shape[0] if data.s is None else data.s.sum())
-    wrong, J = [], None
+    k, S = len(mu), data.S
+    wrong: list[str] = []
+    J, claimed = None, None
     if labels is not None:
-        labels = np.array(labels, dtype=np.intp)
-        wrong += invalid_label_errors(labels, k)
+        claimed, wrong = claimed_labels(data, labels, k)
     if by_tree:
-        assert labels is not None
-        (J,) = data.reduce(_at_labels, mu, beside=(labels,))
-    true = _initial_labels(data, mu, labels)
+        assert claimed is not None
+        (J,) = data.reduce(_at_labels, mu, beside=(claimed,))
+    true = _initial_labels(data, mu, claimed)
     proven = prove_labels(data, mu, true, strict=labels is None)
     if ties is not None and np.size(ties):
         true[ties[0]] = ties[1]
         proven = prove_labels(data, mu, true)
     sums, weight, _ = proven
-    own = labels if by_tree and labels is not None else true
+    own = claimed if by_tree and claimed is not None else true
     J = sums.J if J is None else J
     stored = storage_rounding(data, mu)
     points = distinct_points(data, mu, own) if stored >= J else None
     zero, used = points is not None, mu[weight > 0]
     share, cost = 0.0 if ours else 8 * (data.shape[1] + 8) * data.eps, 0.0
     tolerance = LabelTolerance(share, tol * J + (stored if zero else 0.0))
-    if labels is not None and not by_tree:
-        off = label_excess(data, mu, np.arange(len(true)), labels, true, share)
-        wrong += label_errors(off, tolerance, labels, true)
+    if claimed is not None and not by_tree:
+        off = label_excess(data, mu, claimed, true, share)
+        wrong += label_errors(off, tolerance)
         cost = off.cost
     if predicted is not None:
         wrong += prediction_errors(data, mu, own, predicted, tolerance, by_tree)
@@ -186,7 +185,7 @@ def check(
     if why is not None:
         return result | {"unproven": why}
     if not zero:
-        result |= _single_moves(data, true, proven, gain, J)
+        result |= single_moves(data, true, proven, gain, J)
         result["unrounded"] = float(sums.exact(weight)) / J
     if zero:
         result |= {"bound": 0.0, "gap": J}
@@ -216,47 +215,19 @@ def _why_unproven(data: RowData, S: float, sums: AssignmentSums, J: float) -> st
     return None
 
 
-def _single_moves(
-    data: RowData, labels: np.ndarray, proven: ProvenAssignment, gain: float, J: float
-) -> dict[str, Any]:
-    """Hartigan's test: return the best move of one row, and the most that any move can gain.
-
-    The test is made at the centres μ. At the means, at most δ away, each distance differs by at
-    most δ: a move that gains nothing at μ gains at most σ·2δ(2d + 2δ) there. A row that holds
-    nearly all weight of its cluster is not tested: the weight of the others is below rounding.
-    """
-    sums, weight, _ = proven
-    shift_to_mean = sums.shift / np.where(weight > 0, weight, 1.0)[:, None]
-    longest = float(np.sqrt((shift_to_mean * shift_to_mean).sum(axis=1).max()))
-    s = np.ones(len(labels)) if data.s is None else data.s
-    sigma = leaving(s, weight[labels])
-    tested = sigma > 0
-    most, ratio = (float(x.max(initial=0.0)) for x in (sigma, sigma[tested] / s[tested]))
-    off = 48 * (data.shape[1] + 8) * UNIT * (SPARSE_ROUNDING_FACTOR if data.sparse else 1)
-    off += 0.0 if data.s is None else data.depth * UNIT * ratio
-    limit = 4 * longest * (float(np.sqrt(most * sums.split_off.gain)) + most * longest)
-    limit += off * sums.split_off.gain
-    others = np.bincount(labels[s > 0], minlength=len(weight)) > 1
-    untested = int(np.count_nonzero((sigma == 0) & (s > 0) & others[labels]))
-    result: dict[str, Any] = {"moves_at_most": (sums.max_gain + limit) / J, "untested": untested}
-    if sums.best.gain > max(gain, limit):
-        row, to = sums.best.row, sums.best.to
-        result["move"] = {"gain": sums.best.gain, "row": row, "from": int(labels[row]), "to": to}
-    return result
-
-
-def _initial_labels(data: RowData, mu: np.ndarray, labels: np.ndarray | None) -> np.ndarray:
+def _initial_labels(data: RowData, mu: np.ndarray, labels: RowValues | None) -> RowValues:
     """Return the model's labels, or approximately nearest centres if there are none or many are
     wrong, since wrong labels are corrected one by one."""
     n, k = data.shape[0], len(mu)
-    true = np.zeros(n, dtype=np.intp) if labels is None else labels.copy()
+    true: RowValues = data.allocate((), np.intp) if labels is None else labels.copy()
     if labels is None or (n * k > MIN_PROBE_WORK and _mostly_wrong(data, mu, true)):
         data.reduce(approximate_labels, mu, beside=(true,), times=k)
     return true
 
 
-def _mostly_wrong(data: RowData, mu: np.ndarray, labels: np.ndarray) -> bool:
-    i = np.unique((np.arange(BLOCK_ROWS) * 0.6180339887498949 % 1.0 * len(labels)).astype(np.intp))
+def _mostly_wrong(data: RowData, mu: np.ndarray, labels: RowValues) -> bool:
+    n = data.shape[0]
+    i = np.unique((np.arange(BLOCK_ROWS) * 0.6180339887498949 % 1.0 * n).astype(np.intp))
     nearest_labels = np.empty(len(i), dtype=np.intp)
     approximate_labels(data.take(i)[0], None, None, nearest_labels, mu)
     return bool(np.mean(nearest_labels != labels[i]) > 0.1)
@@ -277,7 +248,7 @@ def _at_labels(
 def _gain(
     data: RowData,
     mu: np.ndarray,
-    labels: np.ndarray,
+    labels: RowValues,
     proven: ProvenAssignment,
     J: float,
     tol: float,
@@ -315,11 +286,14 @@ def _gain(
     if ours and of_means + refilled > tol * J:
         return of_means + refilled
     if margins is not None:
-        d2, far = margins[:, 0], np.sqrt((moved * moved).sum(axis=1))[labels] + longest
-        limit = (2 * np.sqrt(d2) + far) * far + DIFFERENCE_ROUNDING * d2
-        may_change = np.flatnonzero(margins[:, 1] <= limit)
-        if len(may_change) * MIN_ROWS_PER_CHANGE <= len(labels):
-            of_changes, off = _gain_of_changes(data, mu + moved, labels, may_change)
+        reach = np.sqrt((moved * moved).sum(axis=1)) + longest
+        (count,) = data.reduce_beside(_count_may_change, margins, labels, reach)
+        if count * MIN_ROWS_PER_CHANGE <= data.shape[0]:
+            of_changes, off = 0.0, 0.0
+            if count:
+                of_changes, off = data.reduce(
+                    _gain_of_changes, mu + moved, reach, beside=(margins, labels)
+                )
             if off <= MAX_ROUNDING_SHARE * tol * J:
                 return of_means + of_changes + off + refilled
     after = prove_labels(data, mu + moved, labels.copy()).sums.J
@@ -327,7 +301,7 @@ def _gain(
 
 
 def _rounding_of_means(
-    data: RowData, mu: np.ndarray, labels: np.ndarray, moved: np.ndarray, S: float, J: float
+    data: RowData, mu: np.ndarray, labels: RowValues, moved: np.ndarray, S: float, J: float
 ) -> float:
     """Bound the rounding error of Σ_k n_k (‖m_k − μ_k‖² − ‖m_k − m̂_k‖²), m̂_k the stored mean.
 
@@ -359,22 +333,40 @@ def _sums_of_distances(
     return (total,)
 
 
+def _may_change(margins: np.ndarray, labels: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    """Return the rows of a block that can change their centre if it moves; see ``_gain``."""
+    d2, far = margins[:, 0], reach[labels]
+    limit = (2 * np.sqrt(d2) + far) * far + DIFFERENCE_ROUNDING * d2
+    return np.flatnonzero(margins[:, 1] <= limit)
+
+
+def _count_may_change(margins: np.ndarray, labels: np.ndarray, reach: np.ndarray) -> tuple[int]:
+    return (len(_may_change(margins, labels, reach)),)
+
+
 def _gain_of_changes(
-    data: RowData, mu: np.ndarray, labels: np.ndarray, rows: np.ndarray
+    X: Matrix,
+    _y: object,
+    s: np.ndarray | None,
+    margins: np.ndarray,
+    labels: np.ndarray,
+    mu: np.ndarray,
+    reach: np.ndarray,
 ) -> tuple[float, float]:
-    """Return Σ s (‖x − μ_a‖² − min_b ‖x − μ_b‖²) over ``rows``, and a bound of its rounding error.
+    """Return Σ s (‖x − μ_a‖² − min_b ‖x − μ_b‖²) over the rows of a block that may change their
+    centre, and a bound of its rounding error.
 
     Computed by ‖x − μ‖² = ‖u‖² − 2uᵀv + ‖v‖² about the mean of the centres.
     """
-    total, off, o = 0.0, 0.0, mu.mean(axis=0)
+    total, off, o, rows = 0.0, 0.0, mu.mean(axis=0), _may_change(margins, labels, reach)
     v = mu - o
     vv = (v * v).sum(axis=1)
     for start in range(0, len(rows), BLOCK_ROWS):
         part = rows[start : start + BLOCK_ROWS]
-        X, _, s = data.take(part)
-        u, s = dense(X) - o, np.ones(len(part)) if s is None else s
+        u, weight = dense(X[part]) - o, np.ones(len(part)) if s is None else s[part]
         nearness = np.dot(u, 2 * v.T) - vv
-        total += float(s @ (nearness.max(axis=1) - nearness[np.arange(len(part)), labels[part]]))
+        own = nearness[np.arange(len(part)), labels[part]]
+        total += float(weight @ (nearness.max(axis=1) - own))
         length = np.sqrt((u * u).sum(axis=1)) + np.sqrt(vv.max())
-        off += 4 * (mu.shape[1] + 8) * UNIT * float(s @ (length * length))
+        off += 4 * (mu.shape[1] + 8) * UNIT * float(weight @ (length * length))
     return total, off

@@ -1,11 +1,12 @@
 """The interface of assigners, the choice among them, and a single assignment."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from ...data.rows import Rows
-from .bounds import AssignmentChange, Bounds, OwnDistances
+from .bounds import Bounds
+from .changes import AssignmentChange, OwnDistances
 from .differences import DifferenceAssigner, exceeds_float32_range
 from .sparse import SparseAssigner
 
@@ -14,7 +15,7 @@ class Assigner(Protocol):
     """Labels of all rows, kept up to date while the centres move."""
 
     tracks_sums: bool  # whether move_to reports the change of the clusters' sums
-    labels: np.ndarray  # the nearest centre of each row
+    labels: Any  # the nearest centre of each row: a ``RowState``
     C: np.ndarray | None  # centres; None before the first move
     c: np.ndarray  # the origin that sums are taken about
 
@@ -22,8 +23,8 @@ class Assigner(Protocol):
         """Update every label for the centres C (k, p)."""
         ...
 
-    def distances_to_own_center(self) -> OwnDistances:
-        """Measure every row against the centre of its label."""
+    def distances_to_own_center(self, keep: bool = True) -> OwnDistances:
+        """Measure every row against the centre of its label; ``keep``: and keep the distances."""
         ...
 
     def invalidate(self, i: int) -> None:
@@ -40,8 +41,10 @@ def assigner(rows: Rows, k: int, once: bool = False) -> Assigner:
     return Bounds(rows, k, 1 if once else None)
 
 
-def nearest_centers(rows: Rows, centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def nearest_centers(rows: Rows, centers: np.ndarray) -> tuple[Any, Any]:
     """Return (labels, squared distances) of the nearest centres; of equally near ones the first.
+
+    They are arrays, or for streamed rows what ``Rows.allocate`` gives.
 
     Distances are differences in float64. O(n·k·p), mostly in float32; a few numbers a row.
     """

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...data.rows import Rows
-from ...runtime.pool import blas_limiter, run_on_threads
-from ..neighbors.lists import even_slices
+from ...runtime.pool import blas_limiter
+from .changes import AssignmentChange, OwnDistances, own_distances
 from .fit import center_dtype
-from .groups import cells_of, groups_of, half_distance_to_nearest
+from .groups import groups_of, half_distance_to_nearest
+from .walking import walk_block, walk_of
 
 # How a kernel forms the products of rows and centres; as in kernels/kmeans/assignment.py.
 LOOP, BLAS, BY_ROWS = range(3)
@@ -19,40 +20,25 @@ SAMPLE_ROWS = 1024  # rows from which origin and scale are estimated
 BLOCK_ROWS, BLOCK_BYTES = 8192, 1 << 23  # size of a block, about: it should stay in cache
 # With few columns and many centres it suffices to compare a row with the neighbours of its centre.
 MAX_WALK_COLUMNS, MIN_WALK_CENTERS = 3, 16
-NEIGHBORS_PER_COLUMN = 12  # length of a centre's list of neighbours, times the number of columns
-CENTERS_PER_TASK = 32  # centres whose neighbours one task computes
 PARTIAL_SCAN_DIVISOR = 8  # if at most t/8 groups may hold a nearer centre, only these are compared
 # If more than this share of the rows that the bounds left open must be compared with all centres
 # anyway, measuring the distance to their own centre first is skipped for a few steps.
 MAX_TIGHTENED_SHARE, TIGHTENING_PAUSE = 0.8, 4
 WALK_ROWS_PER_CENTER = 64  # rows of a block for each centre, since rows of one label walk together
-MAX_BLOCKS = 32  # each block has its own (k, p) sums
+# Each block has its own (k, p) sums: there are at most so many blocks, up to a size of each.
+MAX_BLOCKS, MAX_BLOCK_BYTES = 32, 1 << 25
 MAX_LOOP_COLUMNS = 16  # up to here loops are faster than BLAS; kernels/kmeans/assignment.py
 MAX_BY_ROWS_CENTERS = 24  # up to here reading each row once is faster than BLAS
 
 
-class AssignmentChange(NamedTuple):
-    """How labels and the sums of clusters changed in one assignment of all rows."""
-
-    sums: np.ndarray  # (k, p): Σ s(x − c) over the rows that joined, minus those that left
-    mass: np.ndarray  # (k,): Σ s likewise
-    moved: int  # rows whose label changed
-    evaluated: int  # rows that were compared with all centres
-    unproven: int  # rows whose label the bounds alone did not prove
-    total: float  # Σ s‖z‖² in the first assignment, else 0
-
-
-class OwnDistances(NamedTuple):
-    """Squared distances d² of rows to the centres of their labels."""
-
-    objective: float  # Σ s d²
-    d2: np.ndarray  # (n,)
-    residual_sums: np.ndarray  # (k, p): Σ s(x − μ), which is 0 at a mean
-
-
 class _CenterArrays(NamedTuple):
-    """The centres m = (μ − c)·scale as the kernels take them, padded and sorted by group."""
+    """The centres, and m = (μ − c)·scale as the kernels take them, padded and sorted by group."""
 
+    c: np.ndarray
+    scale: float
+    C: np.ndarray
+    edges: np.ndarray  # group g is lines edges[g] to edges[g + 1]
+    place: np.ndarray  # the line of each centre
     F: np.ndarray  # −2m in float32
     square: np.ndarray  # ‖m‖² in float32, infinite for padding
     group: np.ndarray
@@ -74,20 +60,17 @@ class Bounds:
         self.c, self.scale = origin_and_scale(rows)
         self.walks = p <= MAX_WALK_COLUMNS and k >= MIN_WALK_CENTERS and t is None
         self.t = t or (1 if self.walks else number_of_groups(k, p))
-        self.labels = np.zeros(n, dtype=np.int32)
-        self.u = np.empty(n, dtype=np.float32)
-        self.L = np.empty((n, self.t), dtype=np.float32)
+        self.labels = rows.allocate(dtype=np.int32)
+        self.u = rows.allocate(dtype=np.float32)
+        self.L = rows.allocate((self.t,), dtype=np.float32)
         short_rows = p <= MAX_LOOP_COLUMNS and self.t == 1
         self.product_method = LOOP if short_rows else BY_ROWS if k <= MAX_BY_ROWS_CENTERS else BLAS
         self.C: np.ndarray | None = None
-        self.block = block_rows(
-            n, k, 1 if self.product_method == BY_ROWS else p
-        )  # each row is read once
+        read_once = self.product_method == BY_ROWS
+        self.block = block_rows(n, k, 1 if read_once else p, p)
         if self.walks:  # rows of one label walk together
             self.block = max(self.block, min(WALK_ROWS_PER_CENTER * k, -(-n // 4)))
-        self.largest = max(b - a for a, b in rows.edges(self.block))
         self.tighten, self.pause = False, 0  # measure u before comparing?; steps until it may
-        self._local = threading.local()
 
     def move_to(self, C: np.ndarray) -> AssignmentChange:
         """Assign every row to the nearest of the centres C (k, p)."""
@@ -96,6 +79,8 @@ class Bounds:
         if self.walks:
             return self._walk(None if before is None else self._drift(before))
         if first:
+            largest = max(b - a for a, b in self.rows.edges(self.block))
+            self.scratch = ThreadScratch(largest, self.t, self.product_method)
             self.group = groups_of(C, self.t)
             self.order = np.argsort(self.group, kind="stable")
             self.edges = np.searchsorted(self.group[self.order], np.arange(self.t + 1))
@@ -106,7 +91,7 @@ class Bounds:
         centers = self._center_arrays()
         with blas_limiter if self.product_method == BLAS else nullcontext():
             change: AssignmentChange = self.rows.reduce(
-                self._block, centers, first, moves,
+                _assign_block, centers, first, moves, self.scratch,
                 beside=(self.labels, self.u, self.L), block_rows=self.block, times=self.k,
             )  # fmt: skip
         # where nearly all open rows are compared with all centres anyway, tightening does not pay
@@ -139,47 +124,11 @@ class Bounds:
         )
 
     def _walk(self, drift: np.ndarray | None) -> AssignmentChange:
-        """Assign rows of few columns by walking along the neighbours of their previous centre.
-
-        In the first step (``drift`` is None) they start from the centre nearest to the middle of
-        their grid cell.
-        """
-        from ...kernels.kmeans.walk import cells, neighbors, walk
-
+        """Assign rows of few columns by walking along the neighbours of their previous centre."""
         assert self.C is not None
-        k, C, first = self.k, self.C, drift is None
-        cuts, middle = cells_of(C) if first else (None, None)
-        drift = np.zeros(k, dtype=np.float32) if drift is None else drift
-        m = min(k - 1, NEIGHBORS_PER_COLUMN * len(self.c))
-        near, gap = np.zeros((k, m), dtype=np.int32), np.empty((k, m))
-        parts = even_slices(k, CENTERS_PER_TASK)
-        run_on_threads(
-            lambda i: neighbors(C, self.scale, parts[i].start, parts[i].stop, near, gap),
-            len(parts), self.rows.threads,
-        )  # fmt: skip
-        drifts = drift, drift[near].max(axis=1)
-
-        def block(
-            X: np.ndarray,
-            _y: np.ndarray,
-            s: np.ndarray | None,
-            labels: np.ndarray,
-            u: np.ndarray,
-            L: np.ndarray,
-        ) -> AssignmentChange:
-            sums, mass = np.zeros((k, len(self.c))), np.zeros(k)
-            X, l = np.ascontiguousarray(X), L[:, 0]
-            if first:
-                cells(X, cuts, middle, labels)
-                u[:], l[:] = np.inf, 0
-            counts = walk(
-                X, np.empty(0) if s is None else s, self.c, self.scale, C, near, gap, drifts, first,
-                (u, l, labels), sums, mass,
-            )  # fmt: skip
-            return AssignmentChange(sums, mass, *counts)
-
+        step = walk_of(self.C, self.c, self.scale, drift, self.rows.threads)
         change: AssignmentChange = self.rows.reduce(
-            block, beside=(self.labels, self.u, self.L), block_rows=self.block, times=8
+            walk_block, step, beside=(self.labels, self.u, self.L), block_rows=self.block, times=8
         )
         return change._replace(total=change.total / self.scale**2)
 
@@ -204,73 +153,75 @@ class Bounds:
             1.02 * FLOAT32_UNIT * (2 * p + 8) * far,
             1.02 * FLOAT32_UNIT * (p + 4) * far**2 + 1e-37 * p,
         )
-        return _CenterArrays(F, square, group, order, e1, e2)
-
-    def _block(
-        self,
-        X: np.ndarray,
-        _y: np.ndarray,
-        s: np.ndarray | None,
-        labels: np.ndarray,
-        u: np.ndarray,
-        L: np.ndarray,
-        centers: "_CenterArrays",
-        first: bool,
-        moves: np.ndarray,
-    ) -> AssignmentChange:
-        from ...kernels.kmeans._scratch import Scratch
-        from ...kernels.kmeans.assignment import assign
-        from ...kernels.kmeans.bounds import prove
-
-        n, (F, square, group, order, e1, e2) = len(u), centers
-        if not hasattr(self._local, "scratch"):
-            k, p = F.shape
-            self._local.scratch = Scratch(self.largest, k, p, self.t, self.product_method)
-        scratch = self._local.scratch
-        X, s = np.ascontiguousarray(X), np.empty(0) if s is None else s
-        sums, mass = np.zeros((self.k, len(self.c))), np.zeros(self.k)
-        state = u, L.reshape(self.t, n), labels  # within a block, bounds are stored by group
-        at = self.c, self.scale, self.C
-        moved, left, unproven = 0, n, n
-        if first:
-            scratch.rows[:n] = np.arange(n)
-        else:
-            center_args = *at, F, square, group, order, self.edges, self.place, e1, e2
-            moved, left, unproven = prove(X, s, center_args, moves, state, scratch, sums, mass)
-        settings = *at, self.product_method, F, square, group, order, e1, e2
-        more, total = assign(X, s, settings, first, state, scratch.rows, left, scratch, sums, mass)
-        return AssignmentChange(sums, mass, moved + more, left, unproven, total)
-
-    def distances_to_own_center(self) -> OwnDistances:
-        """Measure every row against the centre of its label."""
-        from ...kernels.kmeans.means import own_distances
-
-        C = self.C
-        assert C is not None
-        d2 = np.empty(len(self.u))
-
-        def block(
-            X: np.ndarray, _y: np.ndarray, s: np.ndarray | None, labels: np.ndarray, d2: np.ndarray
-        ) -> tuple[float, np.ndarray]:
-            X, s, residual_sums = (
-                np.ascontiguousarray(X),
-                np.empty(0) if s is None else s,
-                np.zeros(C.shape),
-            )
-            return own_distances(X, s, C, self.scale, labels, d2, residual_sums), residual_sums
-
-        total, residual_sums = self.rows.reduce(
-            block, beside=(self.labels, d2), block_rows=self.block
+        return _CenterArrays(
+            self.c, self.scale, self.C, self.edges, self.place, F, square, group, order, e1, e2
         )
-        d2 /= self.scale**2
-        return OwnDistances(float(total / self.scale**2), d2, residual_sums / self.scale)
+
+    def distances_to_own_center(self, keep: bool = True) -> OwnDistances:
+        """Measure every row against the centre of its label."""
+        return own_distances(self.rows, self.labels, self.C, self.scale, self.block, keep)
 
     def invalidate(self, i: int) -> None:
         """Discard the bounds of row i, whose label was changed from outside."""
         for a, b in self.rows.edges(self.block):
             if a <= i < b:
-                self.L[a:b].reshape(self.t, b - a)[:, i - a] = 0.0
-        self.u[i] = np.inf
+                L = np.array(self.L[a:b]) if self.rows.streamed else self.L[a:b]  # or a view
+                L.reshape(self.t, b - a)[:, i - a] = 0.0
+                if self.rows.streamed:
+                    self.L[a:b] = L
+        self.u[i : i + 1] = np.inf
+
+
+def _assign_block(
+    X: np.ndarray,
+    _y: object,
+    s: np.ndarray | None,
+    labels: np.ndarray,
+    u: np.ndarray,
+    L: np.ndarray,
+    centers: "_CenterArrays",
+    first: bool,
+    moves: tuple[Any, ...],
+    scratch: "ThreadScratch",
+) -> AssignmentChange:
+    """Update labels and bounds of one block."""
+    from ...kernels.kmeans.assignment import assign
+    from ...kernels.kmeans.bounds import prove
+
+    n, (c, scale, C, edges, place, F, square, group, order, e1, e2) = len(u), centers
+    work = scratch.arrays(F.shape)
+    X, s = np.ascontiguousarray(X), np.empty(0) if s is None else s
+    sums, mass = np.zeros(C.shape), np.zeros(len(C))
+    state = u, L.reshape(scratch.groups, n), labels  # within a block, bounds are stored by group
+    moved, left, unproven = 0, n, n
+    if first:
+        work.rows[:n] = np.arange(n)
+    else:
+        center_args = c, scale, C, F, square, group, order, edges, place, e1, e2
+        moved, left, unproven = prove(X, s, center_args, moves, state, work, sums, mass)
+    settings = c, scale, C, scratch.method, F, square, group, order, e1, e2
+    more, total = assign(X, s, settings, first, state, work.rows, left, work, sums, mass)
+    return AssignmentChange(sums, mass, moved + more, left, unproven, total)
+
+
+class ThreadScratch:
+    """Work arrays of each thread, made when it first needs them; pickled without them."""
+
+    def __init__(self, rows: int, groups: int, method: int):
+        self.rows, self.groups, self.method = rows, groups, method
+        self._local = threading.local()
+
+    def arrays(self, shape: tuple[int, ...]) -> Any:
+        """Return the arrays of this thread for centres of a shape; it is the same in all calls."""
+        from ...kernels.kmeans._scratch import Scratch
+
+        lines, columns = shape
+        if not hasattr(self._local, "scratch"):
+            self._local.scratch = Scratch(self.rows, lines, columns, self.groups, self.method)
+        return self._local.scratch
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ThreadScratch, (self.rows, self.groups, self.method)
 
 
 def number_of_groups(k: int, p: int) -> int:
@@ -296,14 +247,15 @@ def origin_and_scale(rows: Rows) -> tuple[np.ndarray, float]:
     return c, 2.0 ** -float(np.clip(np.floor(np.log2(size)), -most, most)) if size > 0 else 1.0
 
 
-def block_rows(n: int, k: int, p: int) -> int:
-    """Return the number of rows of a block.
+def block_rows(n: int, k: int, p: int, columns: int) -> int:
+    """Return the number of rows of a block; ``p``: columns that are read twice.
 
     Each block has its own sums of k clusters, so it holds several times k rows; but what is read
-    twice should still be in cache.
+    twice should still be in cache, and no block may be larger than MAX_BLOCK_BYTES on that account.
     """
     fits = max(1024, min(BLOCK_ROWS, BLOCK_BYTES // (8 * p)))
-    return max(fits if n > 2 * fits else 1024, 4 * k, -(-n // MAX_BLOCKS))
+    few = min(-(-n // MAX_BLOCKS), MAX_BLOCK_BYTES // (8 * columns))
+    return max(fits if n > 2 * fits else 1024, 4 * k, few)
 
 
 def rounded_up(x: np.ndarray) -> np.ndarray:

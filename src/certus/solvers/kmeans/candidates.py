@@ -24,15 +24,11 @@ class Candidates:
         self.d = np.full(n, np.inf, dtype=np.float32)
         self.a = np.zeros(n, dtype=np.int32)
         # every part of PART_ROWS rows lies within one block
-        self.block = max(block_rows(n, 1, 1), -(-n // MAX_BLOCKS))
+        self.block = max(block_rows(n, 1, 1, p), -(-n // MAX_BLOCKS))
         self.edges = list(self.rows.edges(self.block))
-        self.at = np.repeat(
-            np.arange(len(self.edges), dtype=np.int32), [b - a for a, b in self.edges]
-        )  # the block of each row
         self.parts = [
             (i, min(i + PART_ROWS, b)) for a, b in self.edges for i in range(a, b, PART_ROWS)
         ]  # their rows
-        self.first = np.cumsum([0] + [-(-(b - a) // PART_ROWS) for a, b in self.edges])
         self.sums = np.empty(len(self.parts))
         self.number = 0
 
@@ -52,34 +48,16 @@ class Candidates:
 
     def _candidate_potentials(self, Y: np.ndarray) -> np.ndarray:
         """Return the potentials (parts, trials) that each candidate would leave."""
-        from ...kernels.kmeans.start import candidate_potentials
-
         last = max(0, self.number - 1)
         Y = np.vstack([self.centers[last], Y])
         chosen = self.centers[: max(1, last)]
         D = ((chosen[:, None] - Y[None]) * self.scale) ** 2
         reach = D.sum(axis=2).min(axis=1) * (1 - 1e-6)
-        pots = np.empty((len(self.parts), len(Y) - 1))
-
-        def block(
-            X: np.ndarray,
-            _y: np.ndarray,
-            s: np.ndarray | None,
-            at: np.ndarray,
-            d: np.ndarray,
-            a: np.ndarray,
-        ) -> tuple[int]:
-            part = slice(self.first[at[0]], self.first[at[0] + 1])
-            s = np.empty(0) if s is None else s
-            candidate_potentials(
-                np.ascontiguousarray(X), s, self.scale, Y, reach, last, d, a, pots[part]
-            )
-            return (0,)
-
-        self.rows.reduce(
-            block, beside=(self.at, self.d, self.a), block_rows=self.block, times=len(Y)
-        )
-        return pots
+        (pots,) = self.rows.reduce(
+            _potentials_of_block, Y, self.scale, reach, last, combine=_stacked,
+            beside=(self.d, self.a), block_rows=self.block, times=len(Y),
+        )  # fmt: skip
+        return np.asarray(pots)
 
     def draw(self, uniform: np.ndarray) -> np.ndarray:
         """Draw rows with probability s·d/Σ s·d, one for each uniform number of [0, 1)."""
@@ -99,3 +77,26 @@ class Candidates:
         Z = (X - self.centers[self.number - 1]) * self.scale
         d = np.minimum(self.d[start:stop], np.einsum("ij,ij->i", Z, Z))
         return d if s is None else d * s
+
+
+def _potentials_of_block(
+    X: np.ndarray,
+    _y: object,
+    s: np.ndarray | None,
+    d: np.ndarray,
+    a: np.ndarray,
+    Y: np.ndarray,
+    scale: float,
+    reach: np.ndarray,
+    last: int,
+) -> tuple[np.ndarray]:
+    """Return the potentials of the parts of a block."""
+    from ...kernels.kmeans.start import candidate_potentials
+
+    pots, s = np.empty((-(-len(X) // PART_ROWS), len(Y) - 1)), np.empty(0) if s is None else s
+    candidate_potentials(np.ascontiguousarray(X), s, scale, Y, reach, last, d, a, pots)
+    return (pots,)
+
+
+def _stacked(above: tuple[np.ndarray], below: tuple[np.ndarray]) -> tuple[np.ndarray]:
+    return (np.concatenate([above[0], below[0]]),)

@@ -8,7 +8,8 @@ every step.
 import numpy as np
 
 from ...data.rows import Rows
-from .bounds import SAMPLE_ROWS, AssignmentChange, OwnDistances, block_rows, origin_and_scale
+from .bounds import SAMPLE_ROWS, block_rows, origin_and_scale
+from .changes import AssignmentChange, OwnDistances, own_distances
 
 MAX_RELATIVE_DISTANCE = 2.0**40  # of the farthest row, in typical distances: float32 holds both
 FIRST_SAMPLE_ROWS = 16  # rows sampled first; more only if these are all equal
@@ -22,66 +23,53 @@ class DifferenceAssigner:
     def __init__(self, rows: Rows, k: int):
         self.rows, self.k = rows, k
         self.c, self.scale = origin_and_scale(rows)
-        self.labels = np.zeros(rows.shape[0], dtype=np.int32)
+        self.labels = rows.allocate(dtype=np.int32)
         self.C: np.ndarray | None = None
-        self.block = block_rows(rows.shape[0], k, rows.shape[1])
+        self.block = block_rows(rows.shape[0], k, rows.shape[1], rows.shape[1])
 
     def move_to(self, C: np.ndarray) -> AssignmentChange:
         """Assign every row to the nearest of the centres C (k, p); sums are not tracked."""
-        from ...kernels.kmeans.small import small_assign
-
-        first, C = self.C is None, np.array(C, dtype=float, order="C")
-        self.C, before, c = C, self.labels.copy(), self.c
-
-        def block(
-            X: np.ndarray, _y: np.ndarray, s: np.ndarray | None, labels: np.ndarray
-        ) -> tuple[float]:
-            X = np.ascontiguousarray(X)
-            small_assign(X, np.empty(0) if s is None else s, C, labels)
-            if not first:
-                return (0.0,)
-            Z = X - c
-            d2 = np.einsum("ij,ij->i", Z, Z)
-            return (float(d2.sum() if s is None else s @ d2),)
-
-        (total,) = self.rows.reduce(
-            block, beside=(self.labels,), block_rows=self.block, times=self.k
-        )
-        n, moved = len(before), int(np.count_nonzero(before != self.labels))
-        mass = np.bincount(self.labels, self.rows.s, self.k).astype(float)
-        if not first:
-            mass -= np.bincount(before, self.rows.s, self.k)
+        first, self.C = self.C is None, np.array(C, dtype=float, order="C")
+        n = self.rows.shape[0]
+        moved, mass, total = self.rows.reduce(
+            _assign_block, self.C, self.c, first,
+            beside=(self.labels,), block_rows=self.block, times=self.k,
+        )  # fmt: skip
         return AssignmentChange(np.zeros(C.shape), mass, n if first else moved, n, n, total)
 
-    def distances_to_own_center(self) -> OwnDistances:
+    def distances_to_own_center(self, keep: bool = True) -> OwnDistances:
         """Measure every row against the centre of its label."""
-        from ...kernels.kmeans.means import own_distances
-
-        C, d2 = self.C, np.empty(len(self.labels))
-        assert C is not None
-
-        def block(
-            X: np.ndarray, _y: np.ndarray, s: np.ndarray | None, labels: np.ndarray, d2: np.ndarray
-        ) -> tuple[float, np.ndarray]:
-            X, s, residual_sums = (
-                np.ascontiguousarray(X),
-                np.empty(0) if s is None else s,
-                np.zeros(C.shape),
-            )
-            return own_distances(X, s, C, 1.0, labels, d2, residual_sums), residual_sums
-
-        total, residual_sums = self.rows.reduce(
-            block, beside=(self.labels, d2), block_rows=self.block
-        )
-        return OwnDistances(float(total), d2, residual_sums)
+        return own_distances(self.rows, self.labels, self.C, 1.0, self.block, keep)
 
     def invalidate(self, i: int) -> None:
         """Do nothing: this assigner holds no bounds."""
 
 
+def _assign_block(
+    X: np.ndarray,
+    _y: object,
+    s: np.ndarray | None,
+    labels: np.ndarray,
+    C: np.ndarray,
+    c: np.ndarray,
+    first: bool,
+) -> tuple[int, np.ndarray, float]:
+    """Return how many rows moved, by how much the masses changed, and at first Σ s‖x − c‖²."""
+    from ...kernels.kmeans.small import small_assign
+
+    X, k, before = np.ascontiguousarray(X), len(C), labels.copy()
+    small_assign(X, np.empty(0) if s is None else s, C, labels)
+    moved, mass = int(np.count_nonzero(before != labels)), np.bincount(labels, s, k).astype(float)
+    if not first:
+        return moved, mass - np.bincount(before, s, k), 0.0
+    Z = X - c
+    d2 = np.einsum("ij,ij->i", Z, Z)
+    return moved, mass, float(d2.sum() if s is None else s @ d2)
+
+
 def exceeds_float32_range(rows: Rows) -> bool:
     """Whether some rows are too far out for float32 to hold them and the others; one pass."""
-    if not isinstance(rows.X, np.ndarray):
+    if not rows.stored:
         return False  # lazy rows are costly to make
     c, scale = origin_and_scale(rows)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -94,7 +82,7 @@ def exceeds_float32_range(rows: Rows) -> bool:
         (total,) = rows.reduce(_squares)
         if np.sqrt(total) * scale <= MAX_RELATIVE_DISTANCE:
             return False
-        (largest,) = rows.reduce(_largest_deviation, c, combine=lambda a, b: (max(a[0], b[0]),))
+        (largest,) = rows.reduce(_largest_deviation, c, combine=_larger)
     return bool(not largest * scale <= MAX_RELATIVE_DISTANCE)
 
 
@@ -117,3 +105,7 @@ def _largest_deviation(
     X: np.ndarray, _y: np.ndarray, _s: np.ndarray, c: np.ndarray
 ) -> tuple[float]:
     return (float(np.abs(X - c).max(initial=0.0)),)
+
+
+def _larger(a: tuple[float], b: tuple[float]) -> tuple[float]:
+    return (max(a[0], b[0]),)

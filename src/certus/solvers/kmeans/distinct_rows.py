@@ -1,10 +1,12 @@
 """Whether rows of positive weight differ, decided by comparison: rounded sums are not exactly 0."""
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import csr_array
 
 from ...data.csr import Block, SparseMatrix
-from ...data.rows import Rows
+from ...data.rows import Rows, RowState
 
 
 def two_points(part: Rows) -> bool:
@@ -15,23 +17,24 @@ def two_points(part: Rows) -> bool:
     return differs
 
 
-def cluster_differs(rows: Rows, labels: np.ndarray, label: int, i: int) -> bool:
-    """Whether any row of positive weight in cluster ``label`` differs from row i."""
-    x, _, _ = rows.take(np.array([i])).block(0, 1)
-
-    def block(X: np.ndarray, _y: np.ndarray, s: np.ndarray | None, its: np.ndarray) -> tuple[bool]:
-        members = np.flatnonzero(its == label)
-        return _differ(X[members], None, None if s is None else s[members], x)
-
-    differs: bool = rows.reduce(block, beside=(labels,), combine=_either)[0]
+def cluster_differs(rows: Rows, labels: RowState, label: int, x: Block) -> bool:
+    """Whether any row of positive weight in cluster ``label`` differs from the row x."""
+    differs: bool = rows.reduce(_cluster_differs, label, x, beside=(labels,), combine=_either)[0]
     return differs
+
+
+def _cluster_differs(
+    X: Block, _y: object, s: np.ndarray | None, labels: np.ndarray, label: int, x: Block
+) -> tuple[bool]:
+    members = np.flatnonzero(labels == label)
+    return _differ(X[members], None, None if s is None else s[members], x)
 
 
 def _either(a: tuple[bool], b: tuple[bool]) -> tuple[bool]:
     return (a[0] or b[0],)
 
 
-def _differ(X: Block, _: object, s: np.ndarray | None, x: np.ndarray) -> tuple[bool]:
+def _differ(X: Block, _: object, s: np.ndarray | None, x: Any) -> tuple[bool]:
     X = X if s is None else X[s > 0]
     return (bool((x != X).any()) if isinstance(X, np.ndarray) else _sparse_differ(X, x),)
 

@@ -14,7 +14,7 @@ class KMeansFit(NamedTuple):
     """Centres and labels at the end of one run of Lloyd's iteration."""
 
     centers: np.ndarray  # (k, p) float64, with values rounded to the dtype of X
-    labels: np.ndarray  # (n,) int32: the nearest centre of each row
+    labels: Any  # (n,) int32: the nearest centre of each row, as ``Rows.allocate`` gives it
     objective: float  # J = Σ s d²
     n_iter: int
     converged: bool
@@ -26,8 +26,3 @@ class KMeansFit(NamedTuple):
 def center_dtype(rows: Rows) -> Any:
     """Return the dtype in which centres are stored: float32 if X is, else float64."""
     return np.float32 if rows.X.dtype == np.float32 else np.float64
-
-
-def count_nonempty(rows: Rows, labels: np.ndarray) -> int:
-    """Count the clusters with at least one row of positive weight."""
-    return int(np.count_nonzero(np.bincount(labels if rows.s is None else labels[rows.s > 0])))

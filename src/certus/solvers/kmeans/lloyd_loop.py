@@ -20,10 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from ...data.rows import Rows
+from ...data.rows import Rows, RowState
 from ..progress import OnStep, Step, ignore
 from .assigner import Assigner, assigner
-from .fit import MIN_RELATIVE_GAIN, KMeansFit, center_dtype, count_nonempty
+from .fit import MIN_RELATIVE_GAIN, KMeansFit, center_dtype
+from .label_sums import count_nonempty, masses, range_of_weights
 from .refill import refill
 from .small import is_small, small
 
@@ -88,40 +89,35 @@ def lloyd(
             break
     if not np.array_equal(C, before):
         bounds.move_to(C)
-    own = bounds.distances_to_own_center()
+    own = bounds.distances_to_own_center(keep=False)
     if converged:
         # the updated sums have accumulated rounding: recompute the means about the centres
         better = means(own.residual_sums, masses(rows, bounds.labels, len(C)), C, C, rows)
         if not np.array_equal(better, C):
             C = better
             bounds.move_to(C)
-            own = bounds.distances_to_own_center()
-    effective = count_nonempty(rows, bounds.labels)
+            own = bounds.distances_to_own_center(keep=False)
+    effective = count_nonempty(rows, bounds.labels, len(C))
     return KMeansFit(C, bounds.labels, own.objective, n_iter, converged, refilled, effective, rose)
 
 
-def _current_iterate(C: np.ndarray, bounds: Assigner) -> tuple[np.ndarray, np.ndarray]:
+def _current_iterate(C: np.ndarray, bounds: Assigner) -> tuple[np.ndarray, RowState]:
     """Return (centres, labels) for a callback."""
     return C, bounds.labels
-
-
-def masses(rows: Rows, labels: np.ndarray, k: int) -> np.ndarray:
-    """Total weight Σ s of each cluster."""
-    return np.bincount(labels, rows.s, k).astype(float)
 
 
 def _weights_differ(rows: Rows) -> bool:
     if rows.s is None:
         return False
-    least = rows.s[rows.s > 0].min(initial=np.inf)
-    return bool(rows.s.max(initial=0.0) > MAX_WEIGHT_RATIO * least)
+    least, most = range_of_weights(rows)
+    return most > MAX_WEIGHT_RATIO * least
 
 
 def _step_about_own_centers(
     bounds: Assigner, rows: Rows, mass: np.ndarray
 ) -> tuple[np.ndarray, float]:
     """Return the means of the clusters in ``bounds.labels`` and J at these means."""
-    own, C = bounds.distances_to_own_center(), bounds.C
+    own, C = bounds.distances_to_own_center(keep=False), bounds.C
     assert C is not None
     new = means(own.residual_sums, mass, C, C, rows)
     gain = between_sum_of_squares(own.residual_sums, mass, new - C)

@@ -18,9 +18,12 @@ from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
 
 from ...data.csr import SparseMatrix
-from ...data.rows import Rows
+from ...data.rows import Rows, RowState
 from ..progress import OnStep, Step, ignore
 from . import nearest_centers
+from .draws import Cumulative, itself, weighted_rows
+from .label_sums import count_weighted, masses, weighted_sum
+from .refill import farthest_rows
 
 REASSIGNMENT_ROWS_PER_CENTER = 10  # rows, times k, between two searches for centres to reassign
 
@@ -44,7 +47,7 @@ class FinalAssignment(NamedTuple):
     """Centres as they are stored, and the assignment of all rows to them."""
 
     centers: np.ndarray  # (k, p) float64, with values rounded to the stored dtype
-    labels: np.ndarray  # (n,) int32
+    labels: RowState  # (n,) int32
     objective: float
     effective: int  # clusters with at least one row of positive weight
 
@@ -124,7 +127,7 @@ def step(
     state.centers[has_rows] += moved[has_rows] / state.counts[has_rows, None]
     state.steps += 1
     state.rows_since_reassignment += batch.shape[0]
-    J, k = _weighted(batch, d2), len(state.counts)
+    J, k = weighted_sum(batch, d2), len(state.counts)
     due = (
         state.counts == 0
     ).any() or state.rows_since_reassignment >= REASSIGNMENT_ROWS_PER_CENTER * k
@@ -132,10 +135,6 @@ def step(
         state.rows_since_reassignment = 0
         _reassign(batch, state, random_state, reassignment_ratio)
     return J
-
-
-def _weighted(rows: Rows, d2: np.ndarray) -> float:
-    return float(d2.sum() if rows.s is None else np.dot(rows.s, d2))
 
 
 def _shifts(
@@ -203,14 +202,11 @@ def _sampler(rows: Rows) -> Callable[[Any, int], Rows]:
         return lambda random_state, count: take(
             rows, (random_state.random_sample(count) * n).astype(np.intp)
         )
-    cumulative = np.cumsum(rows.s)
-    cumulative /= cumulative[-1]
+    cumulative = Cumulative(rows, itself, shares=True)
     unweighted = rows.with_targets(None)  # the weight of a row is how often it is drawn
 
     def draw(random_state: np.random.RandomState, count: int) -> Rows:
-        return take(
-            unweighted, cumulative.searchsorted(random_state.random_sample(count), side="right")
-        )
+        return take(unweighted, cumulative.search(random_state.random_sample(count)))
 
     return draw
 
@@ -226,18 +222,18 @@ def best_start(
     rows: Rows, draw: DrawStart, tries: int, size: int, random_state: np.random.RandomState
 ) -> np.ndarray:
     """Return the best of ``tries`` starts, each drawn from ``size`` rows and judged on others."""
-    n = rows.shape[0]
-    counted = np.arange(n) if rows.s is None else np.flatnonzero(rows.s)
+    n, counted, row_of = rows.shape[0], count_weighted(rows), weighted_rows(rows)
 
     def random_subset() -> Rows:
-        return take(rows, counted[random_state.randint(0, len(counted), size)])
+        return take(rows, row_of(random_state.randint(0, counted, size)))
 
     validation_rows = random_subset()
     starts = [draw(rows if size >= n else random_subset(), random_state) for _ in range(tries)]
     if tries == 1:
         return starts[0]
     objectives = [
-        _weighted(validation_rows, nearest_centers(validation_rows, start)[1]) for start in starts
+        weighted_sum(validation_rows, nearest_centers(validation_rows, start)[1])
+        for start in starts
     ]
     return starts[int(np.argmin(objectives))]
 
@@ -253,12 +249,11 @@ def assign(
     while True:
         centers = state.centers.astype(dtype).astype(float)
         labels, d2 = nearest_centers(rows, centers)
-        empty = np.bincount(labels, rows.s, minlength=len(centers)) == 0
-        counted = d2 if rows.s is None else d2 * (rows.s > 0)
-        far = int(counted.argmax())
-        if not (refill and empty.any() and counted[far] > 0):
-            return FinalAssignment(centers, labels, _weighted(rows, d2), int(np.sum(~empty)))
-        x, _, s = rows.take(np.array([far])).block(0, 1)
+        empty = masses(rows, labels, len(centers)) == 0
+        far = farthest_rows(rows, labels, d2, 1) if refill and empty.any() else None
+        if far is None or not len(far.rows):
+            return FinalAssignment(centers, labels, weighted_sum(rows, d2), int(np.sum(~empty)))
+        x, _, s = rows.take(far.rows).block(0, 1)
         k = int(empty.argmax())
         state.centers[k] = x.toarray()[0] if rows.sparse else x[0]
         state.counts[k] = 1.0 if s is None else s[0]

@@ -7,7 +7,8 @@ import numpy as np
 
 from ...data.rows import Rows
 from ..progress import OnStep, Step
-from .fit import MIN_RELATIVE_GAIN, KMeansFit, count_nonempty
+from .fit import MIN_RELATIVE_GAIN, KMeansFit
+from .label_sums import count_nonempty
 
 FLOAT_DTYPES = np.dtype(np.float32), np.dtype(np.float64)
 MAX_SMALL_WORK = 1 << 16  # n·k·p; up to here bounds and blocks cost more than they save
@@ -16,11 +17,7 @@ MAX_SMALL_WORK = 1 << 16  # n·k·p; up to here bounds and blocks cost more than
 def is_small(rows: Rows, k: int) -> bool:
     """Whether one compiled call is faster than bounds and blocks."""
     n, p = rows.shape
-    return (
-        isinstance(rows.X, np.ndarray)
-        and n * k * p <= MAX_SMALL_WORK
-        and rows.X.dtype in FLOAT_DTYPES
-    )
+    return rows.stored and n * k * p <= MAX_SMALL_WORK and rows.X.dtype in FLOAT_DTYPES
 
 
 def small(
@@ -29,8 +26,9 @@ def small(
     """Run ``lloyd`` in one call, or return None if a cluster becomes empty."""
     from ...kernels.kmeans.small import EMPTY_CLUSTER, LABELS_REPEAT, SMALL_STEP, small_assign
 
-    X, s = np.ascontiguousarray(rows.X), np.empty(0) if rows.s is None else rows.s
-    weights = np.ones(len(X)) if rows.s is None else rows.s
+    few, _, given = rows.block(0, rows.shape[0])
+    X, s = np.ascontiguousarray(few), np.empty(0) if given is None else given
+    weights = np.ones(len(X)) if given is None else given
     run = partial(_run, X, s, start, tol * _mean_variance(X, weights))
     J = np.empty(max_iter)
     C, labels, ended, steps = run(J, max_iter)
@@ -46,7 +44,10 @@ def small(
     total = float((weights[:, None] * (X - X.mean(axis=0, dtype=float)) ** 2).sum())
     rose = max(0.0, float(rises.max()) / total) if total > 0 else 0.0
     converged = ended in (LABELS_REPEAT, SMALL_STEP)
-    return KMeansFit(C, labels, objective, steps, converged, 0, count_nonempty(rows, labels), rose)
+    kept = rows.allocate(dtype=np.int32)
+    kept[:] = labels
+    effective = count_nonempty(rows, kept, len(C))
+    return KMeansFit(C, kept, objective, steps, converged, 0, effective, rose)
 
 
 def _run(

@@ -11,7 +11,8 @@ from scipy.sparse import csr_array
 
 from ...data.csr import SparseMatrix
 from ...data.rows import Rows
-from .bounds import AssignmentChange, OwnDistances, block_rows
+from .bounds import block_rows
+from .changes import AssignmentChange, OwnDistances
 
 UNIT = 2.0**-53  # unit roundoff of float64
 TILE_DISTANCES = 1 << 20  # distances of a tile: 8 MB a thread
@@ -28,7 +29,7 @@ class SparseAssigner:
         self.c = np.zeros(p)
         self.labels = np.zeros(n, dtype=np.int32)
         self.C: np.ndarray | None = None
-        self.block = block_rows(n, k, 1)
+        self.block = block_rows(n, k, 1, 1)
 
     def move_to(self, C: np.ndarray) -> AssignmentChange:
         first, self.C = self.C is None, np.array(C, dtype=float, order="C")
@@ -84,7 +85,7 @@ class SparseAssigner:
         total = float((weights * lengths**2).sum()) if first else 0.0
         return AssignmentChange(came, mass, len(moved), n, n, total)
 
-    def distances_to_own_center(self) -> OwnDistances:
+    def distances_to_own_center(self, keep: bool = True) -> OwnDistances:
         C, d2 = self.C, np.empty(len(self.labels))
         assert C is not None
 

@@ -6,6 +6,8 @@ potential Σ s min(d, ‖x − y‖²) becomes a centre. One pass over the rows 
 
 *k-means‖*: a few rounds, each drawing about 2k rows at once with probability 2k·s_i d_i / Σ s d;
 then k-means++ among the drawn rows, each weighted by the rows that are nearest to it.
+
+Of streamed rows, both draw from a sample (``start_rows``): k-means++ would read them k times.
 """
 
 import numpy as np
@@ -15,6 +17,7 @@ from ...data.rows import Rows
 from .assigner import nearest_centers
 from .bounds import origin_and_scale
 from .candidates import Candidates
+from .draws import start_rows
 from .lloyd_loop import lloyd
 from .small import is_small
 
@@ -29,8 +32,10 @@ def plus_plus(
     """Draw k centres by k-means++, and return them with their row numbers.
 
     ``trials``: candidates drawn at once, 2 + ⌊log k⌋ if None. O(n·k·trials·p), and 12 bytes of
-    memory a row. The random numbers are used as in scikit-learn.
+    memory a row. The random numbers are used as in scikit-learn. Row numbers of streamed rows are
+    those of the sample.
     """
+    rows = start_rows(rows, k)
     trials = trials or 2 + int(np.log(k))
     chosen = np.empty(k, dtype=np.intp)
     chosen[0] = first_row(rows, random_state)
@@ -70,6 +75,7 @@ def random_rows(
     rows: Rows, k: int, random_state: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw k distinct rows by weight, and return them with their numbers; as in scikit-learn."""
+    rows = start_rows(rows, k)
     n = rows.shape[0]
     s = np.ones(n) if rows.s is None else rows.s
     p = s / s.sum()
@@ -81,6 +87,7 @@ def parallel(
     rows: Rows, k: int, random_state: np.random.RandomState, rounds: int = PARALLEL_ROUNDS
 ) -> np.ndarray:
     """Return k centres by k-means‖: O(rounds·n·k·p) in matrix products, for large n and k."""
+    rows = start_rows(rows, k)
     n = rows.shape[0]
     s = np.ones(n) if rows.s is None else rows.s
     drawn = np.array([first_row(rows, random_state)])

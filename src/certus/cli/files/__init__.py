@@ -1,0 +1,1 @@
+"""Files that commands read and write block by block."""

@@ -6,11 +6,14 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import certus
+from certus.cluster import KMeans
 from certus.data.rows import Rows
 from certus.engines.dask import DaskEngine
 from certus.linear_model import LogisticRegression, Ridge
+from certus.mixture import GaussianMixture
 from tests.engines.dask_data import MARKS, WORKERS, N, P, collections, da, data, many_parts
 from tests.engines.test_parts import nearest_so_far
 
@@ -55,7 +58,34 @@ def test_a_killed_worker_changes_nothing(at):
     assert found.certificate_.certified
 
 
+FITS = {
+    "logistic": (lambda: LogisticRegression(tol=1e-8), 6, ("coef_", "intercept_")),
+    "mixture": (
+        lambda: GaussianMixture(3, covariance_type="diag", random_state=0),
+        7,
+        ("means_", "covariances_", "weights_"),
+    ),
+}
+
+
 @pytest.mark.costly
+@pytest.mark.parametrize("name", FITS)
+def test_a_killed_worker_changes_nothing_in_a_fit_that_iterates(name):
+    make, at, attributes = FITS[name]
+    X, y, _ = data()
+    y = (y > np.median(y)).astype(int)
+    classes = {} if name == "mixture" else {"y": da.from_array(y)}
+    dX = da.from_array(X, chunks=(7_001, -1))
+    found, passes = killed_while(lambda: make().fit(dX, **classes), at)
+    assert passes > at + 2, "passes of the solver follow"
+    expected = make().fit(dX, **classes)  # without a client: in this process
+    for attribute in attributes:
+        np.testing.assert_array_equal(getattr(found, attribute), getattr(expected, attribute))
+    assert found.certificate_.objective == expected.certificate_.objective
+    assert found.certificate_.certified
+
+
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("classes", "options", "at"),
     [
@@ -98,3 +128,19 @@ def test_what_is_kept_for_every_row_is_made_again_after_a_loss():
     found, _ = killed_while(fit, 12)
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.costly
+@pytest.mark.filterwarnings("ignore::certus.exceptions.NotCertifiedWarning")
+def test_k_means_whose_worker_is_killed_has_the_bits_of_arrays():
+    """Labels and bounds of the lost parts are made again, by the steps so far."""
+    X, _, s = data()
+    model = KMeans(12, random_state=0, max_iter=15)
+    dX, _, ds = collections(X, s, s)
+    found, passes = killed_while(lambda: clone(model).fit(dX, sample_weight=ds), 12)
+    expected = model.fit(X, sample_weight=s)
+    assert passes > 17
+    np.testing.assert_array_equal(found.cluster_centers_, expected.cluster_centers_)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    assert found.inertia_ == expected.inertia_
+    assert found.certificate_.residual == expected.certificate_.residual

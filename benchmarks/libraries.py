@@ -12,6 +12,7 @@ NEIGHBORS, KMEANS = "benchmarks.neighbors_peers", "benchmarks.kmeans_peers"
 NCFS, LSSVM = "benchmarks.ncfs_peers", "benchmarks.lssvm_peers"
 MIXTURE, LINKAGE = "benchmarks.mixture_peers", "benchmarks.linkage_peers"
 OPTIMIZERS = "benchmarks.optimiser_peers"
+DASK = "benchmarks.dask_peers"
 MANY = 100_000  # max_iter, so that tol is what stops a solver
 EPOCHS = 1_000  # of liblinear, saga and the lasso, which cannot be interrupted
 SVC_EPOCHS = 3_000  # of liblinear's hinge on sparse rows, which needs more than 744 for 4e-6
@@ -284,6 +285,28 @@ def certus_inference():
 
 def statsmodels():
     return Contestant("statsmodels", "statsmodels", "benchmarks.statsmodels_peer", "statsmodels")
+
+
+def certus_on_dask():
+    return Contestant("certus on Dask", "certus", f"{DASK}.certus_dask", "certus")
+
+
+def certus_beside_dask():
+    return Contestant("certus on threads", "certus", f"{DASK}.certus_threads", "certus")
+
+
+def dask_ml(solver=None):
+    """dask-ml, or one of the solvers of its logistic regression."""
+    if solver is None:
+        return Contestant("dask-ml", "dask_ml", f"{DASK}.dask_ml_peer", "dask-ml")
+    return Contestant(
+        f"dask-ml {solver}",
+        "dask_ml",
+        f"{DASK}.dask_ml_peer",
+        "dask-ml",
+        params={"solver": solver},
+        tolerances=TOLERANCES[:6],
+    )
 
 
 def certus_threads(threads):

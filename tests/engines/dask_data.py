@@ -35,3 +35,4 @@ def collections(X, y, s, chunks=7_001):
 def many_parts(patch):
     """Let tables of tests have several parts, as large ones do."""
     patch.setattr("certus.sources.dask.collection.MIN_PART_BYTES", 1 << 17)
+    patch.setattr("certus.sources.dask.collection.PARTS_PER_THREAD", 8)

@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV
 
 import certus
 from certus.data.rows import Rows
-from certus.engines.workers import families_of
+from certus.engines.dask import KeptItem
 from certus.linear_model import Ridge
 from certus.sources.dask.table import DaskTable
 from tests.engines.dask_data import MARKS, NAMES, N, P, collections, da, data, many_parts
@@ -204,15 +204,6 @@ def _becomes_empty(keys):
     return False
 
 
-def test_kernels_of_a_family_are_loaded_before_its_first_pass():
-    def of(module):
-        return families_of(type("statistic", (), {"__module__": module}))
-
-    assert of("certus.solvers.kmeans.lloyd") == ("kmeans",)
-    assert of("certus.solvers.glm.passes") == ("glm", "gram")
-    assert of("certus.proofs.kmeans.kmeans") == ()
-
-
 # --- with scikit-learn ----------------------------------------------------------------------------
 
 
@@ -237,7 +228,7 @@ def test_the_driver_keeps_nothing_of_the_length_of_the_table(dask_client):
         rows = Rows(table.X, table.y)
         state = rows.allocate((3,))
         rows.map(_first_three, state)
-        assert all(isinstance(handle, distributed.Future) for handle in state.handles)
+        assert all(isinstance(handle, KeptItem) for handle in state.handles)
         np.testing.assert_array_equal(state[5:9], X[5:9, :3])
 
 

@@ -10,7 +10,8 @@ import pytest
 import certus
 from certus.data.rows import Rows
 from certus.engines.dask import DaskEngine
-from certus.linear_model import Ridge
+from certus.linear_model import LogisticRegression, Ridge
+from certus.mixture import GaussianMixture
 from tests.engines.dask_data import MARKS, WORKERS, N, P, collections, da, data, many_parts
 from tests.engines.test_parts import nearest_so_far
 
@@ -52,6 +53,33 @@ def test_a_killed_worker_changes_nothing(at):
     X, y, s = data()
     found, _ = killed_while(lambda: Ridge().fit(*collections(X, y, s)), at)
     np.testing.assert_array_equal(found.coef_, Ridge().fit(X, y, s).coef_)
+    assert found.certificate_.certified
+
+
+FITS = {
+    "logistic": (lambda: LogisticRegression(tol=1e-8), 6, ("coef_", "intercept_")),
+    "mixture": (
+        lambda: GaussianMixture(3, covariance_type="diag", random_state=0),
+        7,
+        ("means_", "covariances_", "weights_"),
+    ),
+}
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize("name", FITS)
+def test_a_killed_worker_changes_nothing_in_a_fit_that_iterates(name):
+    make, at, attributes = FITS[name]
+    X, y, _ = data()
+    y = (y > np.median(y)).astype(int)
+    classes = {} if name == "mixture" else {"y": da.from_array(y)}
+    dX = da.from_array(X, chunks=(7_001, -1))
+    found, passes = killed_while(lambda: make().fit(dX, **classes), at)
+    assert passes > at + 2, "passes of the solver follow"
+    expected = make().fit(dX, **classes)  # without a client: in this process
+    for attribute in attributes:
+        np.testing.assert_array_equal(getattr(found, attribute), getattr(expected, attribute))
+    assert found.certificate_.objective == expected.certificate_.objective
     assert found.certificate_.certified
 
 

@@ -21,9 +21,9 @@ def clouds(seed=0, n=N, p=P, k=K, weights=False, dtype=float, far=0.0):
 
 
 def with_holes():
-    X, s = clouds(n=N // 3, weights=True)
+    X, s = clouds(n=N // 2, weights=True)
     rng = np.random.default_rng(1)
-    X[rng.random(X.shape) < 0.15] = np.nan
+    X[rng.random(X.shape) < 0.1] = np.nan
     X[17] = np.nan
     return X, s
 

@@ -64,7 +64,8 @@ def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
             refuse_table(self)
         X, own = given.pop("X"), None
         if is_collection(X):
-            X = own = open_collection(X, given.pop("y", None), given.pop("sample_weight", None))
+            y, s = given.pop("y", None), given.pop("sample_weight", None)
+            X = own = open_collection(self, X, y, s)
         try:
             if _reads_tables(self):
                 return method(self, X, **given)
@@ -99,7 +100,7 @@ def _in_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         X = args[0] if args else kwargs.get("X")
         if is_collection(X):
-            X = open_collection(X)
+            X = open_collection(self, X)
         if not isinstance(X, StreamedTable) or _reads_tables(self):
             return method(self, *args, **kwargs)
         others = {name: value for name, value in kwargs.items() if name != "X"}

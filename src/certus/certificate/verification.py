@@ -268,7 +268,7 @@ def verify(
     if by not in ("proof", "page"):
         raise ValueError(f'by={by!r}: use "proof" or "page"')
     if is_collection(X):
-        X, y, sample_weight = open_collection(X, y, sample_weight), None, None
+        X, y, sample_weight = open_collection(model, X, y, sample_weight), None, None
     try:
         inner = audit.unwrap(model, X, y)
         if not audit.known(inner.model):

@@ -233,6 +233,7 @@ class Rows:
         square: bool = False,
         times: int = 1,
         most_threads: int | None = None,
+        result_bytes: int = 0,
     ) -> Any:
         """Combine ``statistic(X_b, y_b, s_b, *beside_b, *args)`` over all blocks.
 
@@ -240,12 +241,13 @@ class Rows:
         ``combine(left, right)`` may overwrite ``left``. ``beside``: what ``allocate`` gave, cut as
         X is, which the statistic may also fill. ``square``: the statistic is p×p, so its work
         grows with p². ``times``: how often it looks at each element. ``most_threads``: where more
-        would wait for each other.
+        would wait for each other. ``result_bytes``: of its result, where that is not p numbers for
+        each of ``times``, or p×p.
         """
         edges = self.edges(block_rows)
         if self.engine is not None:
             of, read = self._pass(statistic)
-            size = 8 * self.shape[1] * (self.shape[1] if square else times)
+            size = result_bytes or 8 * self.shape[1] * (self.shape[1] if square else times)
             return reduce_parts(self.engine, edges, of, args, combine, read, beside, size)
 
         def one(i: int) -> Any:

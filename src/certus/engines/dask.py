@@ -8,16 +8,15 @@ No graph of dask.array is made: a pass costs the scheduler one task for each par
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
 
 from ..runtime.config import config_context
 from ..runtime.pool import blas_limiter
-from .calls import Fill, Pass
 from .protocol import Call, CallResult, Handle, Piece
-from .workers import require_versions, versions_here, warm_workers
+from .workers import require_versions, versions_here
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -31,6 +30,17 @@ class Opaque:
 
     def __init__(self, value: Any):
         self.value = value
+
+
+class KeptItem(NamedTuple):
+    """A state that stays on a worker: item j of the result of a call.
+
+    The result stays as a whole while one of its states is needed. A task of its own for each state
+    would cost the scheduler as much as the call.
+    """
+
+    result: "Future[Any]"
+    j: int
 
 
 class DaskEngine:
@@ -56,17 +66,12 @@ class DaskEngine:
         """Make the calls and wait for their values; the states stay on the workers."""
         if not self.parts:
             raise ValueError("the table was closed: open it again")
-        warm_workers(self.client, statistic_of(args))
         shared: Any = Opaque((function, args, versions_here()))
         if size_of(args) > EMBEDDED_BYTES:
             shared = self._start(_same, shared)
         made = [self._start_call(shared, call) for call in calls]
-        values, states = made, [()] * len(made)
-        if keeps:
-            values, *kept = (
-                [self._start(item, result, j) for result in made] for j in range(keeps + 1)
-            )
-            states = list(zip(*kept, strict=True))
+        values = [self._start(item, result, 0) for result in made] if keeps else made
+        states = [tuple(KeptItem(result, j) for j in range(1, keeps + 1)) for result in made]
         try:
             found = self.client.gather(values)
         except BaseException:
@@ -79,7 +84,7 @@ class DaskEngine:
 
     def keep(self, i: int, state: Any) -> Handle:
         """Keep a value beside part i."""
-        return self._start(_beside, Opaque(state), self.parts[i])
+        return KeptItem(self._start(_beside, Opaque(state), self.parts[i]), 0)
 
     def close(self) -> None:
         """Let go of the parts, which the workers then forget."""
@@ -97,7 +102,8 @@ class DaskEngine:
                 pieces.append([self.parts[piece.part], piece.start, piece.stop])
             else:
                 pieces.append([self._cut(piece), None, None])
-        return self._start(_call, shared, pieces, list(call.states), Opaque(call.own))
+        states = [[kept.result, kept.j] for kept in call.states]
+        return self._start(_call, shared, pieces, states, Opaque(call.own))
 
     def _cut(self, piece: Piece) -> "Future[Any]":
         """Return some rows of a part, cut where it is, for the worker of the part before it."""
@@ -120,13 +126,6 @@ def start(
     )
 
 
-def statistic_of(args: tuple[Any, ...]) -> Any:
-    """Return what a pass computes from a block; None of other calls."""
-    of = args[0] if args and isinstance(args[0], Pass) else None
-    statistic = None if of is None else of.statistic
-    return statistic.function if isinstance(statistic, Fill) else statistic
-
-
 def size_of(value: Any) -> int:
     """Return the bytes of all arrays in a value, its items and its attributes."""
     if isinstance(value, np.ndarray):
@@ -147,7 +146,8 @@ def _call(shared: Opaque, pieces: list[Any], states: list[Any], own: Opaque) -> 
     require_versions(expected)
     parts = [part if start is None else _rows_of(part, start, stop) for part, start, stop in pieces]
     with config_context(threads=1), blas_limiter:
-        result: tuple[Any, ...] = function(parts, states, own.value, *args)
+        kept = [result[j] for result, j in states]
+        result: tuple[Any, ...] = function(parts, kept, own.value, *args)
     return result
 
 
@@ -159,8 +159,8 @@ def _same(value: Any) -> Any:
     return value
 
 
-def _beside(state: Opaque, part: Any) -> Any:
-    return state.value
+def _beside(state: Opaque, part: Any) -> tuple[Any]:
+    return (state.value,)
 
 
 def item(call: tuple[Any, ...], j: int) -> Any:

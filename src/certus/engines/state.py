@@ -82,14 +82,17 @@ class KeptState:
         values = np.asarray(values, self.dtype)  # one value stays one on its way
         if values.ndim == len(self.shape):
             values = np.broadcast_to(values, (stop - start, *self.shape[1:]))
+        changed, calls = [], []
         for i, (a, b) in enumerate(pairwise(self.cuts)):
             low, high = max(start, a), min(stop, b)
             if low < high:
                 part = values
                 if values.ndim == len(self.shape):
                     part = np.ascontiguousarray(values[low - start : high - start])
-                call = Call((), (self.handles[i],), (low - a, high - a, part))
-                self.handles[i] = self.engine.run(replaced, (), [call], 1)[0].states[0]
+                changed.append(i)
+                calls.append(Call((), (self.handles[i],), (low - a, high - a, part)))
+        for i, result in zip(changed, self.engine.run(replaced, (), calls, 1), strict=True):
+            self.handles[i] = result.states[0]
 
     def copy(self) -> "KeptState":
         """Return a copy; both share their values until one of them changes."""

@@ -1,14 +1,16 @@
-"""Dask's workers before a pass: the same versions as here, and kernels that are compiled.
+"""Dask's workers have the versions of this process: of certus, NumPy, SciPy and Numba.
 
-Workers that join later are compared too: every task carries the versions of this process.
+They are compared before the first pass; and since workers may join later, every task carries the
+versions of the process that sent it.
+
+Kernels are not compiled ahead: the first pass of a fit loads those that it needs from the disk of
+each worker's machine, in 30 to 60 ms each, on all workers at once. Compiling all kernels of a
+family ahead took 30 s on one core, of which a fit needed 6. ``certus warm`` does it once for a
+machine.
 """
 
-import os
 from functools import cache
-from importlib import import_module
-from pkgutil import walk_packages
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING
 
 from ..exceptions import WorkersDifferError
 from ..text.format import listed
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
 
 Versions = tuple[tuple[str, str], ...]
 REMEDY = "Install the same versions there"
-BESIDE = {"glm": ("gram",), "lasso": ("gram",)}  # kernels of other folders that a family calls
-_warm: "WeakKeyDictionary[Client, set[str]]" = WeakKeyDictionary()
 
 
 @cache
@@ -83,57 +83,3 @@ def require_versions(here: Versions) -> None:
         raise WorkersDifferError(
             f"The worker {get_worker().address}, which joined later, has {found}. {REMEDY}"
         )
-
-
-# --- kernels --------------------------------------------------------------------------------------
-
-
-def warm_workers(client: "Client", statistic: Any) -> None:
-    """Load or compile, once on each worker, the kernels of the family of a statistic.
-
-    Otherwise the first task of every worker would do so in the middle of a pass. It takes 0.1 to
-    0.3 seconds where the kernels are on disk, and up to 40 where they are not.
-    """
-    known = _warm.setdefault(client, set())
-    new = [family for family in families_of(statistic) if family not in known]
-    if not new:
-        return
-    known.update(new)
-    from distributed import wait
-
-    wait(
-        [
-            client.submit(
-                warm, family, os.getpid(), workers=[worker], allow_other_workers=True, pure=False
-            )
-            for worker in client.nthreads()
-            for family in new
-        ]
-    )
-
-
-def families_of(statistic: Any) -> tuple[str, ...]:
-    """Return the folders of ``kernels/`` that a statistic of certus may call.
-
-    A family has the same folder name in every room.
-    """
-    module = getattr(statistic, "__module__", None) or type(statistic).__module__
-    names = module.split(".")
-    if names[:2] != ["certus", "solvers"] or len(names) < 4:
-        return ()
-    return names[2], *BESIDE.get(names[2], ())
-
-
-def warm(family: str, caller: int) -> bool:
-    """Load or compile the kernels of a family; in the caller's own process they come by need."""
-    if os.getpid() == caller:
-        return False
-    try:
-        package = import_module(f"certus.kernels.{family}")
-    except ModuleNotFoundError:
-        return False
-    for module in walk_packages(package.__path__, f"{package.__name__}."):
-        compile_all = getattr(import_module(module.name), "warm", None)
-        if compile_all is not None:
-            compile_all()
-    return True

@@ -144,8 +144,13 @@ class GaussianFamily:
     def _over_rows(
         self, sums: Callable[..., Any], args: tuple[Any, ...], k: int, beside: Any = ()
     ) -> Any:
-        block = max(self.min_block_rows, BLOCK_ELEMENTS // (2 * len(self.coordinates.kept) + k))
-        return self.rows.reduce(sums, *args, beside=beside, block_rows=block, times=16)
+        p = len(self.coordinates.kept)
+        block = max(self.min_block_rows, BLOCK_ELEMENTS // (2 * p + k))
+        matrices = {"full": k, "tied": 1}.get(self.shape.name, 0)
+        size = 8 * p * (p * matrices + 2 * k)
+        return self.rows.reduce(
+            sums, *args, beside=beside, block_rows=block, times=16, result_bytes=size
+        )
 
     def maximize(self, statistics: Statistics, theta: Gaussians | None) -> Gaussians:
         mu, S = self.about_means(statistics, theta)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_PART_BYTES = 1 << 27  # of X: several parts fit into the memory of any worker
 MIN_PART_BYTES = 1 << 22  # smaller parts cost more messages than work
+PARTS_PER_THREAD = 2  # to which smaller chunks are joined: each costs a task in every pass
 
 
 def users_client() -> "Client | None":
@@ -142,7 +143,8 @@ def cuts_of(lengths: Sequence[int], row_bytes: int, threads: int) -> list[int]:
     """Return where the table is cut: at the edges of chunks where these are of good size."""
     n = sum(lengths)
     most = max(1, min(MAX_PART_BYTES // max(1, row_bytes), -(-n // threads)))
-    least = min(most, max(1, MIN_PART_BYTES // max(1, row_bytes)))
+    least = max(MIN_PART_BYTES // max(1, row_bytes), n // (PARTS_PER_THREAD * threads))
+    least = max(1, min(most, least))
     cuts, at = [0], 0
     for length in lengths:
         pieces = max(1, -(-length // most))

@@ -1,0 +1,267 @@
+"""What a fit on a cluster costs: bytes, operations and messages of a pass, as measured here.
+
+    python -m benchmarks.cost_model    # the constants of this machine, and the projection
+    python -m benchmarks.cost_model --rows 1e9 --columns 100 --workers 100
+
+Each model is fitted on one thread to rows in parts whose engine counts: the passes, the seconds in
+statistics, the pickled bytes that go to a part and come back. A pass over n rows on W workers in
+P parts then takes about
+
+    n/W · seconds per row  +  P · seconds per task  +  P · bytes to and from a part / bandwidth
+
+where the seconds of a task are those of Dask's scheduler on this machine, and the bandwidth is the
+driver's. Large results are combined in pairs on the workers, and one of them comes back.
+"""
+
+import argparse
+import contextlib
+import itertools
+import pickle
+import time
+
+import numpy as np
+
+from certus.cluster import KMeans
+from certus.data.streamed import StreamedTable
+from certus.engines.parts import PAIRWISE_BYTES
+from certus.engines.protocol import CallResult
+from certus.linear_model import Lasso, LogisticRegression, Ridge
+from certus.mixture import GaussianMixture
+from certus.runtime.config import config_context
+from certus.runtime.pool import blas_limiter
+from certus.sources.dask.collection import MAX_PART_BYTES
+
+MEASURED_PARTS = 8
+BANDWIDTH = 1.25e9  # bytes per second of the driver: 10 Gbit/s
+CLASSES, CLUSTERS = 3, 8
+NUMBER_BYTES = 8
+
+
+class MeteredEngine:
+    """Parts in this process, whose engine counts what a cluster would send."""
+
+    name = "metered"
+
+    def __init__(self, parts):
+        self.parts = parts
+        self.passes = self.calls = self.bytes_to = self.bytes_from = 0
+        self.largest = 0  # bytes of the result of one part
+        self.seconds = 0.0
+
+    def lengths(self):
+        return [len(part[0]) for part in self.parts]
+
+    def run(self, function, args, calls, keeps=0):
+        shared = len(pickle.dumps((function, args), protocol=5))
+        results = []
+        self.passes += function.__name__ in ("nodes_of_part", "rows_of_part")
+        for call in calls:
+            pieces = [
+                tuple(None if c is None else c[p.start : p.stop] for c in self.parts[p.part])
+                for p in call.pieces
+            ]
+            begun = time.perf_counter()
+            with config_context(threads=1), blas_limiter:
+                value, *states = function(pieces, list(call.states), call.own, *args)
+            self.seconds += time.perf_counter() - begun
+            back = len(pickle.dumps(value, protocol=5))
+            self.calls += 1
+            self.bytes_to += shared + len(pickle.dumps(call.own, protocol=5))
+            self.bytes_from += back
+            self.largest = max(self.largest, back)
+            results.append(CallResult(value, tuple(states)))
+        return results
+
+    def keep(self, i, state):
+        return state
+
+
+class MeteredTable(StreamedTable):
+    """Arrays in equal parts."""
+
+    def __init__(self, X, y=None, classes=None):
+        y = None if y is None else np.asarray(y, dtype=float).reshape(len(X), -1)
+        super().__init__(X.shape, X.dtype, 0 if y is None else y.shape[1], False)
+        self.classes = classes
+        cuts = np.linspace(0, len(X), MEASURED_PARTS + 1).astype(int)
+        self.engine = MeteredEngine(
+            [(X[a:b], None if y is None else y[a:b], None) for a, b in itertools.pairwise(cuts)]
+        )
+
+    def read(self, start, stop):
+        return self.gather(np.arange(start, stop))
+
+
+def data(n, p, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    groups = rng.integers(0, CLUSTERS, size=n)
+    X += rng.normal(size=(CLUSTERS, p))[groups]
+    z = X @ rng.normal(size=p) / np.sqrt(p) + rng.normal(size=n)
+    return X, z, np.digitize(z, np.quantile(z, [1 / 3, 2 / 3]))
+
+
+# name, model, targets, operations of a pass per row, iterations
+def models(X, z, labels):
+    p = X.shape[1]
+    return [
+        ("Ridge", Ridge(), (z, None), p * p, lambda model: 1),
+        ("Lasso, Gram matrix", Lasso(alpha=0.1), (z, None), p * p, lambda model: 1),
+        ("LogisticRegression", LogisticRegression(), (labels > 0, 2), p * p + 4 * p, _steps),
+        (
+            f"softmax, {CLASSES} classes", LogisticRegression(), (labels, CLASSES),
+            CLASSES * (CLASSES + 1) // 2 * p * p + 4 * CLASSES * p, _steps,
+        ),
+        (
+            f"KMeans, {CLUSTERS} clusters", KMeans(CLUSTERS, n_init=1, random_state=0),
+            (None, None), 2 * CLUSTERS * p, _steps,
+        ),
+        (
+            f"GaussianMixture, {CLUSTERS} components",
+            GaussianMixture(CLUSTERS, random_state=0, max_iter=20), (None, None),
+            2 * CLUSTERS * p * p, _steps,
+        ),
+    ]  # fmt: skip
+
+
+def _steps(model):
+    return max(1, len(model.certificate_.trace) - 1)
+
+
+def classes_of(count):
+    return None if count is None else np.arange(count)
+
+
+def measured(n, p):
+    """Figures of a pass of each model: seconds per row on one thread, bytes, passes."""
+    X, z, labels = data(n, p)
+    found = []
+    for _, model, (y, classes), _, _ in models(*(a[:2_000] for a in (X, z, labels))):
+        with contextlib.suppress(TypeError):  # kernels are loaded before anything is timed
+            model.fit(MeteredTable(X[:2_000], y, classes_of(classes)))
+    for name, model, (y, classes), flops, steps in models(X, z, labels):
+        table = MeteredTable(X, y, classes_of(classes))
+        begun = time.perf_counter()
+        try:
+            model.fit(table)
+        except TypeError as refused:
+            print(f"{name}: {str(refused).partition(':')[0]}")
+            continue
+        seconds = time.perf_counter() - begun
+        engine = table.engine
+        passes = max(1, engine.passes)
+        found.append(
+            {
+                "name": name,
+                "passes": passes,
+                "iterations": steps(model),
+                "row_seconds": engine.seconds / passes / n,
+                "flops": flops,
+                "to": engine.bytes_to / engine.calls,
+                "from": engine.bytes_from / engine.calls,
+                "largest": engine.largest,
+                "driver": max(0.0, seconds - engine.seconds) / passes,
+            }
+        )
+    return found
+
+
+def task_seconds(tasks=2_000):
+    """Seconds of Dask's scheduler and of the driver for one task of a pass that does nothing."""
+    import distributed
+
+    from certus.engines.dask import DaskEngine, start
+    from certus.engines.protocol import Call, Piece
+
+    with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
+        part = start(client, _small_part)
+        engine = DaskEngine(client, [part], [4])
+        calls = [Call((Piece(0, 0, 4),), (), (i,)) for i in range(tasks)]
+        engine.run(_nothing, (), calls[:100])
+        begun = time.perf_counter()
+        engine.run(_nothing, (), calls)
+        return (time.perf_counter() - begun) / tasks
+
+
+def _small_part():
+    return np.zeros((4, 1)), None, None
+
+
+def _nothing(parts, states, own):
+    return (own[0],)
+
+
+def projected(found, per_task, n, p, workers):
+    """Return the parts, and the seconds of a pass of each model by what they are spent on."""
+    parts = max(workers, -(-n * p * NUMBER_BYTES // MAX_PART_BYTES))
+    rows = []
+    for one in found:
+        compute = n / workers * one["row_seconds"]
+        pairwise = one["largest"] >= PAIRWISE_BYTES
+        # in pairs: as many tasks again, and one result for each of log2(parts) steps
+        tasks = parts * (2 if pairwise else 1)
+        back = one["largest"] * (np.log2(parts) if pairwise else parts)
+        traffic = (parts * one["to"] + back) / BANDWIDTH
+        rows.append((one, compute, tasks * per_task, traffic))
+    return parts, rows
+
+
+def table_of_constants(found, n, p):
+    lines = [
+        f"n = {n:,}, p = {p}, one thread; a pass is one reading of all rows.",
+        "",
+        "| model | passes of the fit | iterations | ns per row and pass | operations per row | "
+        "GFlop/s | KB to a part | KB from a part |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for one in found:
+        ns = one["row_seconds"] * 1e9
+        lines.append(
+            f"| {one['name']} | {one['passes']} | {one['iterations']} | {ns:,.0f} | "
+            f"{one['flops']:,} | {one['flops'] / ns:.1f} | {one['to'] / 1e3:,.1f} | "
+            f"{one['from'] / 1e3:,.1f} |"
+        )
+    return lines
+
+
+def table_of_projection(found, per_task, n, p, workers):
+    parts, rows = projected(found, per_task, n, p, workers)
+    size = n * p * NUMBER_BYTES
+    lines = [
+        f"{n:,} rows × {p} columns on {workers} workers of one thread: {size / 1e9:,.0f} GB, "
+        f"{size / workers / 1e9:.1f} GB a worker, {parts:,} parts; {per_task * 1e3:.2f} ms a task, "
+        f"{BANDWIDTH / 1e9:.2f} GB/s at the driver.",
+        "",
+        "| model | seconds in statistics | of the scheduler | of traffic | a pass | passes | "
+        "the fit | bottleneck |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    names = "statistics", "the scheduler", "the driver's traffic"
+    for one, compute, tasks, traffic in rows:
+        spent = compute, tasks, traffic
+        total = sum(spent)
+        worst = names[int(np.argmax(spent))]
+        lines.append(
+            f"| {one['name']} | {compute:,.1f} | {tasks:,.1f} | {traffic:,.2f} | {total:,.1f} | "
+            f"{one['passes']} | {total * one['passes'] / 60:,.1f} min | {worst} |"
+        )
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rows", type=float, default=1e9)
+    parser.add_argument("--columns", type=int, default=100)
+    parser.add_argument("--workers", type=int, default=100)
+    parser.add_argument("--measured-rows", type=float, default=200_000)
+    options = parser.parse_args()
+    n, p = int(options.measured_rows), options.columns
+    found = measured(n, p)
+    print("\n".join(table_of_constants(found, n, p)))
+    print()
+    per_task = task_seconds()
+    print("\n".join(table_of_projection(found, per_task, int(options.rows), p, options.workers)))
+
+
+if __name__ == "__main__":
+    main()

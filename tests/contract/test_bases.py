@@ -80,6 +80,8 @@ def test_only_abstract_methods_are_overridden():
                     value = vars(high)[name]
                     if not (inspect.isfunction(value) or isinstance(value, property)):
                         continue
+                    if inspect.unwrap(vars(low)[name]) is inspect.unwrap(value):
+                        continue  # the same method, which takes tables in the class below
                     if not getattr(value, "__isabstractmethod__", False):
                         wrong.add(f"{low.__name__} overrides {high.__name__}.{name}")
     assert not sorted(wrong)

@@ -11,6 +11,7 @@ from pathlib import Path
 from benchmarks.generators import DATA_FILE, rows_of_a_file
 from benchmarks.harness import Options
 from benchmarks.measure import machine, version_of
+from benchmarks.outofcore_rows import GIGABYTES
 from benchmarks.suites import load_suite, suite_names
 from benchmarks.table import markdown_text, progress_line, terminal_text, write_between_markers
 
@@ -21,6 +22,8 @@ def main(arguments=None):
     options = parser().parse_args(arguments)
     if options.data:
         os.environ[DATA_FILE] = options.data  # which the processes of the rows inherit
+    if options.gigabytes:
+        os.environ[GIGABYTES] = str(options.gigabytes)
     suite = selected(load_suite(options.suite), options)
     if not suite.rows:
         print(f"no row of {suite.name} matches {options.rows!r}", file=sys.stderr)
@@ -47,6 +50,7 @@ def parser():
     parser.add_argument("--no-cold-start", action="store_true", help="leave that column empty")
     parser.add_argument("--no-memory", action="store_true", help="leave that column empty")
     parser.add_argument("--data", metavar="FILE", help="numbers for the rows that take a file")
+    parser.add_argument("--gigabytes", type=float, metavar="G", help="size of outofcore's file")
     parser.add_argument("--json", metavar="FILE", help="write all raw numbers")
     parser.add_argument("--markdown", metavar="FILE", help="write the tables between its markers")
     return parser

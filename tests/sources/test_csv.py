@@ -85,6 +85,12 @@ def test_a_row_with_another_number_of_fields_is_named(tmp_path, small_blocks):
         certus.open_rows(path)
 
 
+def test_a_quote_that_is_not_closed_is_suspected_in_a_row_without_end(tmp_path):
+    path = write_text("a,t\n" + "1,x\n" * 200 + '1,"x\n' + "1,x\n" * 600_000, tmp_path / "rows.csv")
+    with pytest.raises(TableError, match=r"rows.csv has a row longer than 1 MB: is there a quote"):
+        certus.open_rows(path)
+
+
 def test_files_without_a_header_number_their_columns(tmp_path):
     for i in range(2):
         write_text("1.5,2\n3,4\n", tmp_path / f"part-{i}.csv")

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from pyarrow import dataset, parquet
 
 import certus
 from certus.exceptions import TableError
@@ -194,6 +194,22 @@ def test_paths_that_lead_nowhere_say_what_would(tmp_path):
     assert "none holds no file of rows" in refusal(tmp_path / "none")
     path = tmp_path / "loans.parquet"
     assert refusal([path, str(path)]) == f"{path} is named twice: its rows would count twice"
+
+
+def test_folders_with_a_value_as_their_name_are_not_read_without_it(tmp_path):
+    folder = tmp_path / "rents" / "year=2024"
+    folder.mkdir(parents=True)
+    write(numbers(10), folder / "a.parquet")
+    assert "rents has folders with a value as their name ('year=2024'). To have it" in (
+        refusal(tmp_path / "rents")
+    )
+    rows = certus.open_rows(tmp_path / "rents" / "**" / "*.parquet", target="y")
+    assert rows.shape == (10, 5)
+    rows.close()
+    hive = dataset.dataset(tmp_path / "rents", partitioning="hive")
+    rows = certus.open_rows(hive, columns=["x0", "year"])
+    assert rows.read(0, 10).X[:, 1].tolist() == [2024] * 10
+    rows.close()
 
 
 def test_files_of_several_kinds_and_foreign_files_are_refused(tmp_path):

@@ -22,7 +22,7 @@ from certus.neighbors import (
     RadiusNeighborsRegressor,
 )
 from certus.preprocessing import GaussianBasis
-from certus.svm import LSSVC, LSSVR, DensityWeightedSVC, LinearSVC
+from certus.svm import LSSVC, LSSVR, DensityWeightedSVC
 from tests.streamed.linear_cases import table_of
 from tests.streams import GuardedTable
 
@@ -45,7 +45,6 @@ MODELS = [
     NCFSClassifier(max_iter=30),
     NCFSRegressor(max_iter=30),
     FirthLogisticRegression(),
-    LinearSVC(),
     PenalizedClassifier(),
     AgglomerativeClustering(3),
     BisectingKMeans(3, random_state=0),

@@ -372,3 +372,10 @@ def _meant(label: object, classes: np.ndarray) -> str:
     named_classes = {str(c).casefold(): c for c in classes.tolist()}
     close = difflib.get_close_matches(str(label).casefold(), named_classes, 1)
     return f". Did you mean {named_classes[close[0]]!r}?" if close else ""
+
+
+def places_among(numbers: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the place of each y among ascending whole numbers, as floats; y is one of them."""
+    if numbers[-1] - numbers[0] == len(numbers) - 1:  # consecutive: a tenth of a search's time
+        return y - float(numbers[0])
+    return np.searchsorted(numbers, y).astype(float)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..exceptions import CannotVerifyError
 from ..text.format import count, listed
 from .frames import other_columns
-from .labels import require_two_classes
+from .labels import places_among, require_two_classes
 from .rows import Rows
 from .streamed import StreamedTable, StreamedX
 
@@ -26,7 +26,8 @@ STREAMING = (
 # models of scikit-learn that ``verify`` reads together with a table
 VERIFIED_OF_SKLEARN = (
     "LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV",
-    "LogisticRegression", "LogisticRegressionCV", "GaussianMixture", "KMeans", "MiniBatchKMeans",
+    "LogisticRegression", "LogisticRegressionCV", "LinearSVC", "SGDClassifier", "KMeans",
+    "MiniBatchKMeans", "GaussianMixture",
 )  # fmt: skip
 
 
@@ -158,7 +159,7 @@ def _index_in(known: np.ndarray, label: object) -> int:
 
 
 def _numbered(y: np.ndarray, s: Any, numbers: np.ndarray) -> tuple[np.ndarray, Any]:
-    return np.searchsorted(numbers, y).astype(float), s
+    return places_among(numbers, y), s
 
 
 def _placed(y: np.ndarray, s: Any, place: np.ndarray) -> tuple[np.ndarray, Any]:

@@ -75,6 +75,13 @@ def _in_folder(folder: Path) -> list[Path]:
     for path in folder.rglob("*"):
         inside = path.relative_to(folder).parts
         if path.is_file() and not any(part.startswith((".", "_")) for part in inside):
+            values = [part for part in inside[:-1] if "=" in part]
+            if values:
+                raise TableError(
+                    f"{folder} has folders with a value as their name ('{values[0]}'). To have it "
+                    "as a column, open pyarrow.dataset.dataset(…, partitioning='hive'); to leave "
+                    f"it out, name the files by '{folder / '**' / ('*' + path.suffix)}'"
+                )
             files.append(path)
     if not files:
         raise TableError(

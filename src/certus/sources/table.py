@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol, Self
 
 import numpy as np
 
+from ..data.labels import places_among
 from ..data.rows import BLOCK_BYTES, spread
 from ..data.streamed import RowBlock, StreamedTable, rows_of_block, sample_rows
 from ..exceptions import SourceChangedError
@@ -139,13 +140,14 @@ class SourceTable(StreamedTable):
         if codes.ranks is not None:
             return codes.ranks[y.astype(np.intp)].astype(float)
         assert codes.numbers is not None
-        k = np.minimum(np.searchsorted(codes.numbers, y), len(codes.numbers) - 1)
-        if not np.array_equal(codes.numbers[k], y):
+        k = places_among(codes.numbers, y)
+        at = np.clip(k, 0, len(codes.numbers) - 1).astype(np.intp)
+        if not np.array_equal(codes.numbers[at], y):
             raise SourceChangedError(
                 f"the target of {self.description} holds a class that it did not when open_rows "
                 "read it first: open it again, and fit again"
             )
-        return k.astype(float)
+        return k
 
     def gather(self, i: np.ndarray) -> RowBlock:
         """Return the rows with the numbers ``i``; those of the fixed sample are in memory."""

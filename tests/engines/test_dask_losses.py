@@ -6,8 +6,10 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import certus
+from certus.cluster import KMeans
 from certus.data.rows import Rows
 from certus.engines.dask import DaskEngine
 from certus.linear_model import LogisticRegression, Ridge
@@ -105,3 +107,19 @@ def test_what_is_kept_for_every_row_is_made_again_after_a_loss():
     found, _ = killed_while(fit, 12)
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.costly
+@pytest.mark.filterwarnings("ignore::certus.exceptions.NotCertifiedWarning")
+def test_k_means_whose_worker_is_killed_has_the_bits_of_arrays():
+    """Labels and bounds of the lost parts are made again, by the steps so far."""
+    X, _, s = data()
+    model = KMeans(12, random_state=0, max_iter=15)
+    dX, _, ds = collections(X, s, s)
+    found, passes = killed_while(lambda: clone(model).fit(dX, sample_weight=ds), 12)
+    expected = model.fit(X, sample_weight=s)
+    assert passes > 17
+    np.testing.assert_array_equal(found.cluster_centers_, expected.cluster_centers_)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    assert found.inertia_ == expected.inertia_
+    assert found.certificate_.residual == expected.certificate_.residual

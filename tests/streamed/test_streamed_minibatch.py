@@ -56,6 +56,21 @@ def test_rows_by_weight_are_those_of_an_array(weights, monkeypatch):
         np.testing.assert_array_equal(weighted_rows(rows)(j), np.flatnonzero(s)[j])
 
 
+def test_batches_are_read_several_at_a_time_until_others_are_drawn(monkeypatch):
+    X, _ = draw()
+    table, read = ArrayTable(X), []
+    gather = table.gather
+    monkeypatch.setattr(table, "gather", lambda i: read.append(len(i)) or gather(i))
+    batches = draws.PooledBatches(Rows(*_sources(table)), lambda u: (u * N).astype(np.intp))
+    random_state, same = np.random.RandomState(0), np.random.RandomState(0)
+    for t in range(20):
+        if t == 9:  # as if centres were reassigned
+            random_state.random_sample(), same.random_sample()
+        batch = batches.draw(random_state, 10)
+        np.testing.assert_array_equal(batch.X, X[(same.random_sample(10) * N).astype(np.intp)])
+    assert read == [20, 40, 80, 10, 20, 40, 80]
+
+
 def _sources(table):
     return table.X, None, table.s
 

@@ -5,6 +5,7 @@
 Cumulative sums of streamed rows are in a temporary file, eight bytes a row; X is not read.
 """
 
+import copy
 from collections.abc import Callable
 
 import numpy as np
@@ -15,6 +16,7 @@ from .label_sums import count_weighted
 
 CHUNK_ROWS = 1 << 18  # weights read at a time
 SEARCHED_ROWS = 1 << 12  # between two sums that are in memory
+POOL_ELEMENTS = 1 << 22  # of X in batches that are read at once
 START_ROWS, START_ELEMENTS = 1 << 16, 1 << 23  # of streamed rows, for starts: the smaller of both
 START_ROWS_PER_CENTER = 32  # but at least so many
 
@@ -55,6 +57,37 @@ class Cumulative:
             sums = self.sums[start:stop] / self.unit
             found[at] = start + np.searchsorted(sums, values[at], side="right")
         return found
+
+
+class PooledBatches:
+    """Batches of streamed rows, of which several are read at once.
+
+    The random numbers of the next batches are foreseen. If others are drawn, since centres were
+    reassigned in between, the rows are read again: one batch first, then twice as many each time.
+    """
+
+    def __init__(self, rows: Rows, numbers_of: Callable[[np.ndarray], np.ndarray]):
+        self.rows, self.numbers_of = rows, numbers_of
+        self.foreseen: list[np.ndarray] = []  # random numbers of the batches in the pool
+        self.next, self.batches = 0, 1
+
+    def draw(self, random_state: np.random.RandomState, count: int) -> Rows:
+        """Return ``count`` rows, drawn by as many random numbers."""
+        u = random_state.random_sample(count)
+        if self.next == len(self.foreseen):
+            most = max(1, POOL_ELEMENTS // (count * self.rows.shape[1]))
+            self._read(u, random_state, min(2 * self.batches, most))
+        elif not np.array_equal(u, self.foreseen[self.next]):
+            self._read(u, random_state, 1)
+        at = self.next * count
+        self.next += 1
+        return Rows(self.X[at : at + count], threads=self.rows.threads)
+
+    def _read(self, u: np.ndarray, random_state: np.random.RandomState, batches: int) -> None:
+        ahead = copy.deepcopy(random_state)
+        self.foreseen = [u, *(ahead.random_sample(len(u)) for _ in range(batches - 1))]
+        self.X = self.rows.take(self.numbers_of(np.concatenate(self.foreseen))).X
+        self.next, self.batches = 0, batches
 
 
 def weighted_rows(rows: Rows) -> Callable[[np.ndarray], np.ndarray]:

@@ -21,7 +21,7 @@ from ...data.csr import SparseMatrix
 from ...data.rows import Rows, RowState
 from ..progress import OnStep, Step, ignore
 from . import nearest_centers
-from .draws import Cumulative, itself, weighted_rows
+from .draws import Cumulative, PooledBatches, itself, weighted_rows
 from .label_sums import count_weighted, masses, weighted_sum
 from .refill import farthest_rows
 
@@ -198,17 +198,17 @@ class _Smoothed:
 def _sampler(rows: Rows) -> Callable[[Any, int], Rows]:
     """Return ``draw(random_state, count)``: rows with replacement, in proportion to weight."""
     n = rows.shape[0]
-    if rows.s is None:
-        return lambda random_state, count: take(
-            rows, (random_state.random_sample(count) * n).astype(np.intp)
-        )
-    cumulative = Cumulative(rows, itself, shares=True)
+    cumulative = None if rows.s is None else Cumulative(rows, itself, shares=True)
     unweighted = rows.with_targets(None)  # the weight of a row is how often it is drawn
 
-    def draw(random_state: np.random.RandomState, count: int) -> Rows:
-        return take(unweighted, cumulative.search(random_state.random_sample(count)))
+    def numbers_of(u: np.ndarray) -> np.ndarray:
+        return (u * n).astype(np.intp) if cumulative is None else cumulative.search(u)
 
-    return draw
+    if rows.streamed:
+        return PooledBatches(unweighted, numbers_of).draw
+    return lambda random_state, count: take(
+        unweighted, numbers_of(random_state.random_sample(count))
+    )
 
 
 def take(rows: Rows, i: np.ndarray) -> Rows:

@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 from certus.data.csr import CSR
 from certus.data.rows import Rows
 from certus.solvers.hinge import (
+    curvature,
     dispatch,
     dual_coordinates,
     newton,
@@ -100,7 +101,7 @@ def test_many_rows_begin_with_a_sample_of_them(monkeypatch):
 def test_triangles_and_conjugate_gradients_give_the_steps_that_cholesky_gives(limits, monkeypatch):
     plain = solve(problem(seed=3, n=80)[-1], ProximalNewton(), None, 1e-10, 1000)
     for name, value in limits.items():
-        monkeypatch.setattr(newton, name, value)
+        monkeypatch.setattr(curvature, name, value)
     for kind in ("dense", "sparse"):
         fit = solve(problem(seed=3, n=80, kind=kind)[-1], ProximalNewton(), None, 1e-10, 1000)
         assert fit.converged

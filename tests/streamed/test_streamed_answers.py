@@ -22,7 +22,7 @@ from certus.neighbors import (
     RadiusNeighborsRegressor,
 )
 from certus.preprocessing import GaussianBasis
-from certus.svm import LSSVC, LSSVR, DensityWeightedSVC, LinearSVC
+from certus.svm import LSSVC, LSSVR, DensityWeightedSVC
 from tests.streamed.linear_cases import table_of
 from tests.streams import GuardedTable
 
@@ -45,7 +45,6 @@ MODELS = [
     NCFSClassifier(max_iter=30),
     NCFSRegressor(max_iter=30),
     FirthLogisticRegression(),
-    LinearSVC(),
     PenalizedClassifier(),
     AgglomerativeClustering(3),
     BisectingKMeans(3, random_state=0),
@@ -204,6 +203,22 @@ def test_a_warning_is_given_once_for_all_blocks(data):
     assert f"in rows {BLOCK:,} to {2 * BLOCK - 1:,}" in str(caught[0].message)
     assert "row 3" in str(caught[0].message)
     assert "1 more such warning" in str(caught[0].message)
+
+
+def test_missing_values_are_for_metrics_that_skip_them(data):
+    X, *_ = data
+    X = X.copy()
+    X[BLOCK + 7, 1] = np.nan
+    table = table_of(X)
+    table.missing = True
+    skips = fitted(KNeighborsRegressor(metric="nan_euclidean"), data)
+    np.testing.assert_array_equal(skips.predict(table), skips.predict(X))
+    for model in (fitted(KNeighborsRegressor(), data), fitted(LSSVR(), data)):
+        with pytest.raises(
+            ValueError,
+            match=rf"in rows {BLOCK} to {2 * BLOCK - 1} .*row 7.*NaN|in rows {BLOCK} to.*NaN.*row 7",
+        ):
+            model.predict(table)
 
 
 @rounds

@@ -137,7 +137,7 @@ def read_linear_svc(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
 
     The intercept is penalised, as the coefficient of a column of intercept_scaling. With more than
     two classes, there is one such problem for each class against the rest, whose class weight is 1.
-    A hinge fit of certus provides its dual point.
+    A hinge fit of certus provides its dual point, or the steps to it.
     """
     if model.multi_class != "ovr":
         raise ValueError(
@@ -153,6 +153,8 @@ def read_linear_svc(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
     }  # fmt: skip
     if model.loss == "hinge" and "dual_coef_" in vars(model):
         parameters["beta"] = np.asarray(model.dual_coef_, dtype=float)
+    elif model.loss == "hinge" and "dual_steps_" in vars(model):
+        parameters["steps"] = np.asarray(model.dual_steps_, dtype=float)
     return {
         "definition": model.loss,
         "formula": formula(model.loss, **parameters),

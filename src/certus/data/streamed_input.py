@@ -26,7 +26,8 @@ STREAMING = (
 # models of scikit-learn that ``verify`` reads together with a table
 VERIFIED_OF_SKLEARN = (
     "LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV",
-    "LogisticRegression", "LogisticRegressionCV", "GaussianMixture", "KMeans", "MiniBatchKMeans",
+    "LogisticRegression", "LogisticRegressionCV", "LinearSVC", "SGDClassifier", "KMeans",
+    "MiniBatchKMeans", "GaussianMixture",
 )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from ..data.csr import CSR
 from ..data.memory import memory_for_gram
 from ..data.rows import Rows
 from ..data.streamed import StreamedTable
+from ..data.streamed_columns import streamed_with_constant
 from ..data.streamed_scores import accuracy
 from ..data.types import Start
 from ..data.validation import require_target
@@ -308,7 +309,9 @@ def print_steps(on_step: OnStep, name: str) -> OnStep:
 
 
 def with_constant(rows: Rows, value: float) -> Rows:
-    """Return the rows with an additional constant column; X is copied."""
+    """Return the rows with an additional constant column; X in memory is copied."""
+    if rows.streamed:
+        return streamed_with_constant(rows, value)
     n = rows.shape[0]
     if rows.sparse:
         X = sparse.csr_array((rows.X.data, rows.X.indices, rows.X.indptr), shape=rows.shape)

@@ -92,7 +92,7 @@ def _neighbors() -> dict[str, FittedState]:
 
 def _svm() -> dict[str, FittedState]:
     return {
-        "LinearSVC": FittedState((*LINEAR, *CLASSES, "dual_coef_")),
+        "LinearSVC": FittedState((*LINEAR, *CLASSES, "dual_coef_", "dual_steps_")),
         "LSSVC": FittedState(KERNEL_CLASSIFIER, rows=True),
         "LSSVCCV": FittedState((*KERNEL_CLASSIFIER, "Cs_", "gammas_", "scores_", "best_score_",
                                 "C_"), rows=True),

@@ -128,12 +128,21 @@ def null_model(problem: Problem) -> tuple[np.ndarray, float]:
     loss, K = problem.loss, problem.outputs
     if loss.name in ("logistic", "softmax"):
         return _null_from_class_weights(class_weight_sums(problem), problem.fit_intercept)
+    if problem.rows.streamed and not (problem.fit_intercept or problem.null_w.any()):
+        (F,) = problem.rows.reduce_targets(_loss_of_zero, loss)
+        return np.zeros(K), float(F)
     y, s = problem.y, problem.rows.s
     s, z = np.ones(len(y)) if s is None else s, np.zeros((len(y), K))
     if problem.null_w.any():
         problem.rows.map(_scores, z, problem.null_w, np.zeros(K))
     b = _best_constant(loss, y, s, z[:, 0]) if problem.fit_intercept else np.zeros(K)
     return b, float(s @ loss.value(y, z[:, 0] + b[0]))
+
+
+def _loss_of_zero(y: np.ndarray, s: np.ndarray | None, loss: Loss) -> tuple[float]:
+    """Return Σ s ℓ(y, 0) of one block, for a loss of one score."""
+    values = loss.value(y[:, 0], np.zeros(len(y)))
+    return (float(values.sum() if s is None else s @ values),)
 
 
 def class_weight_sums(problem: Problem) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..certificate import Certificate, certify
-from ..data.labels import class_weights
+from ..data.labels import class_weights_of_rows
 from ..data.rows import Rows
 from ..data.types import ClassWeight, Seed
 from ..data.validation import boolean, data_for_classification, one_of
@@ -27,7 +27,7 @@ from ..runtime.pool import run_on_threads
 from ..runtime.progress import monitored
 from ..solvers.glm.dispatch import RETRY_TOL_FACTORS, choose, classification, one_vs_rest
 from ..solvers.hinge import dispatch
-from ..solvers.hinge.dispatch import HingeFit, HingeProblem
+from ..solvers.hinge.dispatch import DualSteps, HingeFit, HingeProblem
 from ..solvers.loop import Fit
 from ..solvers.progress import OnStep
 
@@ -77,6 +77,9 @@ class LinearSVC(LargestScore, LinearClassifier):
     dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
         With the hinge: β, yᵢβᵢ from 0 to Csᵢ, a point of the dual problem whose objective is the
         certificate's bound. At the optimum w = Σ βᵢxᵢ; rows with β = 0 are not support vectors.
+    dual_steps_ : ndarray of shape (1 or n_classes, n_steps, n_features + 2)
+        With the hinge, of a fit to ``certus.open_rows`` in place of ``dual_coef_``: (σ, θ) of each
+        step, from which yᵢβᵢ = Csᵢa follows for any row: a ← clip(a + σ(1 − yᵢx̂ᵢᵀθ), 0, 1), from 0.
     n_iter_ : int
         The largest number of iterations of a class.
     solver_ : str
@@ -94,7 +97,9 @@ class LinearSVC(LargestScore, LinearClassifier):
     For each class: few columns, O(n·p) operations a step and O(m·p²), m the rows within their
     margin (squared hinge) or near it (hinge), O(p²) memory a thread. Many, or sparse X: O(n·p) (or
     the entries) a pass, O(n + p) memory. The squared hinge works on a copy of X with one more
-    column, if there is an intercept.
+    column, if there is an intercept. Rows of ``certus.open_rows`` are read again in every pass, two
+    or three for each step; O(p²) memory, nothing for each row with the hinge, and three numbers in
+    a temporary file with the squared hinge.
 
     Examples
     --------
@@ -137,13 +142,16 @@ class LinearSVC(LargestScore, LinearClassifier):
         self.random_state = random_state
         self.max_iter = max_iter
 
+    _reads_rows = True
+
     @monitored
-    def fit(self, X: object, y: object, sample_weight: object = None) -> "LinearSVC":
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> "LinearSVC":
         """Fit w and b.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
+            A table of ``certus.open_rows`` is read block by block and brings y and the weights.
         y : array-like of shape (n_samples,)
             Labels of any kind, two or more.
         sample_weight : float or array-like of shape (n_samples,), default=None
@@ -155,10 +163,9 @@ class LinearSVC(LargestScore, LinearClassifier):
         """
         self._check_parameters()
         rows, classes = data_for_classification(self, X, y, sample_weight, weightless=True)
-        assert rows.y is not None
-        weight = class_weights(self.class_weight, classes, rows.y[:, 0].astype(np.intp), rows.s)
+        weight = class_weights_of_rows(self.class_weight, classes, rows)
         self.classes_ = classes
-        self._forget("dual_coef_")
+        self._forget("dual_coef_", "dual_steps_")
         solve = self._solve_hinge if self.loss == "hinge" else self._solve_squared
         stopped_at, certificate, message = solve(rows, weight)
         self._conclude(certificate, stopped_at, message)
@@ -209,8 +216,7 @@ class LinearSVC(LargestScore, LinearClassifier):
             problem = classification(design, SquaredHinge(), penalty, False, K, C, weight)
             fit, certificate = self._solve(problem, rows, choose(problem), tol, max_iter)
         else:
-            s = np.full(rows.shape[0], C) if rows.s is None else C * rows.s
-            design = design.with_targets(design.y, s)
+            design = design.recoded(_weights_of_losses, C)
             problems = one_vs_rest(design, SquaredHinge(), penalty, False, K, weight)
             fit, certificate = self._solve_each(
                 problems,
@@ -283,17 +289,19 @@ class LinearSVC(LargestScore, LinearClassifier):
     def _hinge_problems(
         self, rows: Rows, weight: np.ndarray | None, threads: int
     ) -> list[HingeProblem]:
-        assert rows.y is not None
-        code, K = rows.y[:, 0].astype(np.intp), len(self.classes_)
+        K = len(self.classes_)
         cache: dict[str, Any] = {}
-        s = float(self.C) * (np.ones(len(code)) if rows.s is None else rows.s)
         c = np.ones(K) if weight is None else weight
         shared_rows, problems = Rows(rows.X, threads=threads), []
         for k in (1,) if K == 2 else range(K):
-            is_class = code == k
-            u = s * (c[code] if K == 2 else np.where(is_class, c[k], 1.0))
-            y = np.where(is_class, 1.0, -1.0)
-            problems.append(HingeProblem(shared_rows, y, u, self._constant, self._seed(), cache))
+            if rows.streamed:
+                of_class = rows.recoded(_signs_and_bounds, k, float(self.C), c)
+                problems.append(HingeProblem(of_class, None, None, self._constant, cache=cache))
+                continue
+            y, u = _signs_and_bounds(rows.y, rows.s, k, float(self.C), c)
+            problems.append(
+                HingeProblem(shared_rows, y[:, 0], u, self._constant, self._seed(), cache)
+            )
         return problems
 
     def _seed(self) -> int:
@@ -302,16 +310,47 @@ class LinearSVC(LargestScore, LinearClassifier):
         return int(check_random_state(self.random_state).randint(1, np.iinfo(np.int32).max))
 
     def _hinge_attributes(self, fits: list[HingeFit]) -> dict[str, Any]:
+        if isinstance(fits[0].alpha, DualSteps):
+            dual_point = {"dual_steps_": _as_array([fit.alpha for fit in fits])}
+        else:
+            dual_point = {"dual_coef_": np.stack([fit.alpha * fit.y for fit in fits])}
         return {
             "coef_": np.stack([fit.w for fit in fits]),
             "intercept_": np.concatenate([fit.b for fit in fits]),
-            "dual_coef_": np.stack([fit.alpha * fit.y for fit in fits]),
+            **dual_point,
             "n_iter_": max(fit.n_iter for fit in fits),
             "solver_": next((fit.solver for fit in fits if fit.solver), ""),
         }
 
 
+def _weights_of_losses(
+    y: np.ndarray, s: np.ndarray | None, C: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return targets, and the weights C s."""
+    return y, np.full(len(y), C) if s is None else C * s
+
+
+def _signs_and_bounds(
+    code: np.ndarray, s: np.ndarray | None, k: int, C: float, c: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return y = ±1, (n, 1), of class k against the rest, and the bounds u of α."""
+    is_class = code[:, 0] == k
+    s = C * (np.ones(len(code)) if s is None else s)
+    u = s * (c[code[:, 0].astype(np.intp)] if len(c) == 2 else np.where(is_class, c[k], 1.0))
+    return np.where(is_class, 1.0, -1.0)[:, None], u
+
+
+def _as_array(points: list[DualSteps]) -> np.ndarray:
+    """Return (σ, θ) of all steps of all classes; steps of σ = 0, which change nothing, first."""
+    longest, columns = max(len(steps.sigma) for steps in points), points[0].theta.shape[1]
+    out = np.zeros((len(points), longest, 1 + columns))
+    for row, steps in zip(out, points, strict=True):
+        if len(steps.sigma):
+            row[-len(steps.sigma) :] = np.column_stack(steps)
+    return out
+
+
 def _start_of(problem: HingeProblem) -> HingeFit:
     """Return the fit of a class whose solver has not started: w = 0, α = 0."""
-    w, alpha = np.zeros(problem.rows.shape[1]), np.zeros(len(problem.y))
-    return HingeFit(w, np.zeros(1), alpha, problem.y, "", 0)
+    w = np.zeros(problem.rows.shape[1])
+    return HingeFit(w, np.zeros(1), problem.no_dual_point, problem.y, "", 0)

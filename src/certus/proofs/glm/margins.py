@@ -73,21 +73,6 @@ class MarginSums(NamedTuple):
     V: np.ndarray  # Σ s a x, (p, 2k), those of y = +1 first
 
 
-def margin_sums_at(
-    X: Matrix,
-    y: np.ndarray,
-    s: np.ndarray | None,
-    a: np.ndarray,
-    w: np.ndarray,
-    b: np.ndarray,
-    view: View,
-    loss: MarginLoss,
-    one_vs_rest: bool,
-) -> MarginSums:
-    """``margin_sums`` for given a, (n, k)."""
-    return margin_sums(X, y, s, w, b, view, loss, one_vs_rest, a)
-
-
 def margin_sums(
     X: Matrix,
     y: np.ndarray,
@@ -136,15 +121,11 @@ class MarginProblem(Fitted):
     def __init__(
         self, data: RowData, loss: MarginLoss, w: np.ndarray, b: np.ndarray, C: float, l1: float,
         l2: float, fit_intercept: bool, class_weight: object, intercept_scaling: float | None,
-        one_vs_rest: bool, a: np.ndarray | None = None,
+        one_vs_rest: bool,
     ):  # fmt: skip
         super().__init__(data, w, b, C, l1, l2, fit_intercept, intercept_scaling)
         self.loss, self.one_vs_rest, k = loss, one_vs_rest, len(self.b)
-        args = self.w, self.b, self.view, loss, one_vs_rest
-        if a is None:
-            self.XX, total, V = data.reduce(margin_sums, *args)
-        else:
-            self.XX, total, V = data.reduce(margin_sums_at, *args, beside=(a,))
+        self.XX, total, V = self._sums(data)
         self.raw = Terms(*total.transpose(1, 2, 0))  # each (2, k)
         self.factor = self._factors(class_weight)
         self.sides = Terms(*(np.asarray(term) * self.factor for term in self.raw))
@@ -154,6 +135,12 @@ class MarginProblem(Fitted):
         self.W = 1.001 * self.both.one
         self.XXw = 1.001 * self.factor.max(axis=0) * self.XX
         self.slope = np.sqrt(1.001 * self.both.aa)
+
+    def _sums(self, data: RowData) -> MarginSums:
+        """Return the sums over all rows."""
+        args = self.w, self.b, self.view, self.loss, self.one_vs_rest
+        sums: MarginSums = data.reduce(margin_sums, *args)
+        return sums
 
     def _factors(self, class_weight: object) -> Any:
         """Return C·c of the rows with y = +1 and with y = −1, (2, k)."""

@@ -74,17 +74,21 @@ def one_vs_rest(
     class_weight: np.ndarray | None = None,
 ) -> list[Problem]:
     """Return a problem for each class: y = 1 for its rows, −1 for all others, whose weight is 1."""
-    assert rows.y is not None
-    problems = []
-    for k in range(n_classes):
-        in_class = rows.y[:, 0] == k
-        s = rows.s
-        if class_weight is not None:
-            c = np.where(in_class, class_weight[k], 1.0)
-            s = c if s is None else s * c
-        y = np.where(in_class, 1.0, -1.0)[:, None]
-        problems.append(Problem(rows.with_targets(y, s), loss, penalty, fit_intercept))
-    return problems
+    return [
+        Problem(rows.recoded(_against_rest, k, class_weight), loss, penalty, fit_intercept)
+        for k in range(n_classes)
+    ]
+
+
+def _against_rest(
+    y: np.ndarray, s: np.ndarray | None, k: int, class_weight: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return ±1 (n, 1) for class k and the rest, and the weights."""
+    in_class = y[:, 0] == k
+    if class_weight is not None:
+        c = np.where(in_class, class_weight[k], 1.0)
+        s = c if s is None else s * c
+    return np.where(in_class, 1.0, -1.0)[:, None], s
 
 
 def supports_coordinate_descent(problem: Problem) -> bool:

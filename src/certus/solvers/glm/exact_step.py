@@ -13,6 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...data.rows import Rows
+from ...losses import Loss
 from ..linalg.orthogonal_columns import ColumnCoordinates
 from ..problem import Problem
 
@@ -27,11 +29,20 @@ def exact_step(
     problem: Problem, at: ColumnCoordinates, theta: np.ndarray, delta: np.ndarray
 ) -> float:
     """Return an approximate minimiser t > 0 of F(θ + tδ); θ and δ are (p + 1, 1), β the last."""
+    penalty = problem.l2 * np.broadcast_to(at.scale, (len(theta) - 1,)) ** 2 * delta[:-1, 0]
+    linear, quadratic = float(penalty @ theta[:-1, 0]), float(penalty @ delta[:-1, 0])
+
+    if problem.rows.streamed:
+        rows = _rows_of_scores(problem, at, np.hstack([theta, delta]))
+
+        def slope_of_blocks(t: float) -> tuple[float, float]:
+            first, second = rows.reduce_targets(_slopes, problem.loss, t)
+            return float(first) + linear + t * quadratic, float(second) + quadratic
+
+        return zero_of_slope(slope_of_blocks)
     z, dz = _scores(problem, at, np.hstack([theta, delta])).T
     y, s, loss = problem.y, problem.rows.s, problem.loss
     weighted = dz if s is None else s * dz
-    penalty = problem.l2 * np.broadcast_to(at.scale, (len(theta) - 1,)) ** 2 * delta[:-1, 0]
-    linear, quadratic = float(penalty @ theta[:-1, 0]), float(penalty @ delta[:-1, 0])
 
     def slope(t: float) -> tuple[float, float]:
         _, g, d = loss.evaluate(y, z + t * dz)
@@ -39,6 +50,37 @@ def exact_step(
         return float(weighted @ g) + linear + t * quadratic, curvature
 
     return zero_of_slope(slope)
+
+
+def _rows_of_scores(problem: Problem, at: ColumnCoordinates, V: np.ndarray) -> Rows:
+    """Return streamed rows whose targets are y, z and ż, (n, 3), kept out of memory."""
+    if "line search" not in problem.cache:
+        problem.cache["line search"] = problem.rows.allocate((3,))
+    kept, c = problem.cache["line search"], at.correction
+    beta = V[-1] if c is None else V[-1] - c @ V[:-1]
+    problem.rows.reduce(_fill_scores, at, V[:-1], beta, beside=(kept,))
+    return problem.rows.with_targets(kept, problem.rows.s)
+
+
+def _fill_scores(
+    X: np.ndarray,
+    y: np.ndarray,
+    _s: np.ndarray | None,
+    kept: np.ndarray,
+    at: ColumnCoordinates,
+    V: np.ndarray,
+    beta: np.ndarray,
+) -> tuple[()]:
+    kept[:, 0], kept[:, 1:] = y[:, 0], at.block(X) @ V + beta
+    return ()
+
+
+def _slopes(kept: np.ndarray, s: np.ndarray | None, loss: Loss, t: float) -> tuple[float, float]:
+    """Return Σ s ℓ'·ż and Σ s ℓ''·ż² of one block at z + t·ż."""
+    y, z, dz = kept.T
+    _, g, d = loss.evaluate(np.ascontiguousarray(y), z + t * dz)
+    weighted = dz if s is None else s * dz
+    return float(weighted @ g), float((weighted * d) @ dz)
 
 
 def exact_step_from_scores(

@@ -46,7 +46,8 @@ class FactoredProblem:
         self.Q, self.problem = None, replace(problem, cache={})  # a copy: its goal differs
         if n < p:
             self.Q, L = _factor(problem.rows)
-            rows = Rows(L, problem.rows.y, problem.rows.s, threads=problem.rows.threads)
+            _, y, s = problem.rows.block(0, n)
+            rows = Rows(L, y, s, threads=problem.rows.threads)
             self.problem = replace(problem, rows=rows, cache={})
 
     @property

@@ -54,14 +54,15 @@ class InteriorPoint:
         self.w, self.b, self.objective = w, b, objective
         self.problem, self.at, self.steps, self.done = problem, at, 0, False
         n, p = problem.rows.shape
-        X, _, s = problem.rows.dense().block(0, n)
+        X, y, s = problem.rows.dense().block(0, n)
+        assert y is not None
         c = self.at.correction
         n_free = p + bool(problem.fit_intercept)
         A = np.ones((n, n_free))
         A[:, :p] = self.at.block(X)
         if c is not None:
             A[:, :p] -= c
-        self.A = problem.y[:, None] * A
+        self.A = y * A
         self.s = np.ones(n) if s is None else s
         self.P = np.zeros(n_free)
         self.P[:p] = problem.l2 * np.broadcast_to(self.at.scale, (p,)) ** 2

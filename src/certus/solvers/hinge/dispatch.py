@@ -8,6 +8,7 @@ solvers maintain θ and α, so that P − D bounds the excess of either at every
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -23,13 +24,44 @@ MAX_FACTORED_SPARSE_COLUMNS = 300  # of sparse rows, whose zeros the factorisati
 GOAL_SAFETY_FACTOR = 4.0  # the certificate's bound is a little weaker than the solver's
 
 
+class DualSteps(NamedTuple):
+    """A dual point of rows that are read block by block, as the steps that lead to it.
+
+    α = u∘a,  a_0 = 0,  a_j = clip(a_{j−1} + σ_j(1 − y x̂ᵀθ_j), 0, 1)
+    """
+
+    sigma: np.ndarray  # (K,)
+    theta: np.ndarray  # (K, p + 1)
+
+    @classmethod
+    def none(cls, columns: int) -> "DualSteps":
+        """Return the steps to a = 0."""
+        return cls(np.empty(0), np.empty((0, columns)))
+
+    @classmethod
+    def at_half(cls, columns: int) -> "DualSteps":
+        """Return the steps to a = ½."""
+        return cls(np.array([0.5]), np.zeros((1, columns)))
+
+    def after(self, sigma: float, theta: np.ndarray) -> "DualSteps":
+        """Return the steps with another one."""
+        return DualSteps(np.append(self.sigma, sigma), np.vstack([self.theta, theta]))
+
+    def copy(self) -> "DualSteps":
+        """Return the steps, which nothing changes."""
+        return self
+
+
 @dataclass
 class HingeProblem:
-    """Data of P and D, with what the solvers cache about X."""
+    """Data of P and D, with what the solvers cache about X.
 
-    rows: Rows  # its y and s are ignored
-    y: np.ndarray  # (n,)
-    u: np.ndarray  # (n,)
+    y and u of rows that are read block by block are those of ``rows``, and None here.
+    """
+
+    rows: Rows  # in memory: its y and s are ignored
+    y: Any  # (n,)
+    u: Any  # (n,)
     c: float
     seed: int = 1  # of the order in which coordinates are visited
     cache: dict[str, Any] = field(default_factory=dict)  # what solvers have computed from X
@@ -38,8 +70,48 @@ class HingeProblem:
     @property
     def null_objective(self) -> float:
         """Loss Σ u [1 − m]₊ of the best constant score; of score 0 without an intercept."""
-        plus, minus = float(self.u[self.y > 0].sum()), float(self.u[self.y < 0].sum())
+        plus, minus = self.sums_of_bounds
         return 2 * min(plus, minus) if self.c else plus + minus
+
+    @cached_property
+    def sums_of_bounds(self) -> tuple[float, float]:
+        """Σ u of the rows with y = 1 and of those with y = −1."""
+        if self.rows.streamed:
+            plus, minus = self.rows.reduce_targets(_sums_of_bounds)
+            return float(plus), float(minus)
+        return float(self.u[self.y > 0].sum()), float(self.u[self.y < 0].sum())
+
+    @property
+    def total(self) -> float:
+        """Σ u, the loss of θ = 0."""
+        return sum(self.sums_of_bounds) if self.rows.streamed else float(self.u.sum())
+
+    @property
+    def no_dual_point(self) -> Any:
+        """α = 0."""
+        if self.rows.streamed:
+            return DualSteps.none(self.rows.shape[1] + 1)
+        return np.zeros(len(self.y))
+
+    @property
+    def weighted_rows(self) -> Rows:
+        """The rows with u as their weights."""
+        if self.rows.streamed:
+            return self.rows
+        return Rows(self.rows.X, s=self.u, threads=self.rows.threads)
+
+    def sample(self, count: int) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Return X, y and u of about ``count`` rows."""
+        if self.rows.streamed:
+            X, y, u = self.rows.sample_block(count)
+            assert y is not None
+            assert u is not None
+            return X, y[:, 0], u
+        numbered = Rows(self.rows.X, np.column_stack([self.y, self.u]), threads=1)
+        sample = numbered.sample(count)
+        assert sample.y is not None
+        y, u = np.ascontiguousarray(sample.y.T)
+        return sample.X, y, u
 
     def scores(self, theta: np.ndarray) -> np.ndarray:
         """Return x̂ᵀθ of every row."""
@@ -54,6 +126,10 @@ class HingeProblem:
     def primal(self, theta: np.ndarray, m: np.ndarray) -> float:
         """Return P(θ) from the margins m."""
         return float(self.u @ np.maximum(1 - m, 0.0) + theta @ theta / 2)
+
+
+def _sums_of_bounds(y: np.ndarray, u: np.ndarray) -> tuple[float, float]:
+    return float(u[y[:, 0] > 0].sum()), float(u[y[:, 0] < 0].sum())
 
 
 def _scores(X: Block, _y: np.ndarray, _s: object, w: np.ndarray, b: float) -> Any:
@@ -72,8 +148,8 @@ class HingeFit(NamedTuple):
 
     w: np.ndarray  # (p,), of the lowest P
     b: np.ndarray  # (1,)
-    alpha: np.ndarray  # (n,), of the highest D
-    y: np.ndarray  # (n,), of the problem
+    alpha: Any  # (n,), of the highest D; DualSteps of rows that are read block by block
+    y: Any  # (n,), of the problem
     solver: str
     n_iter: int
     stopped_at: int | None = None  # max_iter, if the fit ended there
@@ -109,8 +185,8 @@ class HingeProgress:
     ):
         self.problem, self.goal, self.name, self.on_step = problem, goal, name, on_step
         self.theta = np.zeros(problem.rows.shape[1] + 1)
-        self.alpha = np.zeros(len(problem.y))
-        self.P, self.D = float(problem.u.sum()), 0.0
+        self.alpha = problem.no_dual_point
+        self.P, self.D = problem.total, 0.0
         self.iteration, self.stopped = before, False
         self.reported = before if before else -1  # the last iteration that was
 
@@ -118,7 +194,7 @@ class HingeProgress:
     def excess(self) -> float:
         return self.P - self.D
 
-    def update(self, P: float, theta: np.ndarray, D: float, alpha: np.ndarray) -> bool:
+    def update(self, P: float, theta: np.ndarray, D: float, alpha: Any) -> bool:
         """Keep the better θ and α, call ``on_step``, and return whether to stop."""
         if P < self.P:
             self.P, self.theta = P, theta.copy()
@@ -140,6 +216,8 @@ def choose(rows: Rows) -> HingeSolver:
     from .dual_coordinates import DualCoordinates
     from .newton import ProximalNewton
 
+    if rows.streamed:  # the other solver visits single rows
+        return ProximalNewton()
     sparse = rows.sparse and rows.X.density <= 0.1
     factorable = rows.shape[1] <= (MAX_FACTORED_SPARSE_COLUMNS if sparse else MAX_FACTORED_COLUMNS)
     return ProximalNewton() if factorable else DualCoordinates()

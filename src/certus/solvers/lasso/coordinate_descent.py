@@ -127,7 +127,8 @@ class CoordinateDescent(ReprAsCalled):
 def _takes_all_columns(problem: Problem) -> bool:
     """Return whether there are no working sets: they need columns of X in memory."""
     is_small = problem.rows.shape[1] * problem.outputs <= MAX_COLUMNS_WITHOUT_WORKING_SET
-    return (is_small or problem.rows.streamed) and problem.loss.name not in PIECEWISE_LOSSES
+    smooth = problem.loss.name not in PIECEWISE_LOSSES
+    return problem.rows.streamed or (is_small and smooth)
 
 
 @dataclass

@@ -100,6 +100,7 @@ class Rows:
         self.shape: tuple[int, int] = X.shape
         self.population = population or X.shape[0]  # the rows that a sample was taken from
         self._samples: dict[int, Any] = {}
+        self.found_in_X: dict[str, float] = {}  # sums over X that another pass need not repeat
         self.threads = threads or effective_threads()
 
     @property
@@ -152,7 +153,7 @@ class Rows:
     def with_targets(self, y: Targets | None, s: Targets | None = None) -> "Rows":
         """Rows of this X with other targets and weights."""
         other = Rows(self.X, y, s, threads=self.threads, population=self.population)
-        other._samples = self._samples
+        other._samples, other.found_in_X = self._samples, self.found_in_X
         return other
 
     @property

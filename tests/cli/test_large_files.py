@@ -116,6 +116,43 @@ def test_numbers_are_scaled_block_by_block_which_rounds_otherwise(certus, files,
     np.testing.assert_allclose(blocks[-1].coef_, memory[-1].coef_, rtol=1e-7)
 
 
+@pytest.mark.parametrize("target", ["city", "member", "ill"])
+def test_classes_are_those_of_a_fit_in_memory(certus, files, target):
+    """Text of three classes, truth values, and whole numbers."""
+    rows = [row for row in visits() if row[3] not in ("", "Bodø")]
+    write_csv(files / "all.csv", HEADER, rows)
+    drop = ",".join({"city", "member", "ill"} - {target})
+    given = ["--target", target, "--drop", drop, "--model", "logistic", "--out"]
+    assert certus("fit", "all.csv", *given, "memory.certus").code == 0
+    ran = certus("fit", "all.csv", "--stream", *given, "blocks.certus")
+    assert ran.code == 0, ran.err
+    assert (files / "blocks.certus").read_bytes() == (files / "memory.certus").read_bytes()
+    predict = ["predict", "memory.certus", "all.csv"]
+    assert certus(*predict).out == certus(*predict, "--stream").out
+
+
+def test_columns_that_are_not_chosen_may_be_in_later_tables(certus, files):
+    chosen = ["--target", "price", "--columns", "city,age", "--out", "m.certus"]
+    assert certus("fit", "years", *chosen).code == 0
+    assert library.load(files / "m.certus").feature_names_in_.tolist() == ["city", "age"]
+    write_csv(files / "all.csv", ["city", *HEADER[:3], *HEADER[4:]],
+              [[row[3], *row[:3], *row[4:]] for row in visits()])  # fmt: skip
+    ran = certus("predict", "m.certus", "all.csv", "--stream")
+    assert ran.code == 0, ran.err
+
+
+@pytest.mark.parametrize("model", ["kmeans", "mixture"])
+def test_groups_need_no_target(certus, files, model):
+    number = "--n_clusters" if model == "kmeans" else "--n_components"
+    given = ["--model", model, "--columns", "age,dose,price", "--random_state", "0", number, "2",
+             "--out", "m.certus"]  # fmt: skip
+    ran = certus("fit", "years", *given)
+    assert ran.code == 0, ran.err
+    verified = certus("verify", "m.certus", "all.csv")
+    assert verified.code == 0
+    assert verified.out.splitlines()[0] == ran.out.splitlines()[0]
+
+
 def test_columns_weights_and_json(certus, files):
     import json
 
@@ -215,17 +252,16 @@ def test_verify_by_page_needs_arrays(certus, fitted):
 
 
 def test_rows_that_the_fit_left_out_are_left_out_of_every_block(certus, fitted):
-    from certus.cli.files.model_rows import RowsOfTheFit
+    from certus.cli.files.model_rows import RowsLeftOut, _place
     from certus.sources import FileTable
 
-    for rows, kept in (
-        ({"left_out": [1, 300, 301, 2000]}, [i for i in range(N) if i not in (0, 299, 300, 1999)]),
-        ({"kept": [5, 1338, 1400]}, [4, 1337, 1399]),
-    ):
-        some = RowsOfTheFit(rows)
-        blocks = FileTable("years").blocks(["id"], 300)
-        found = [i - 1 for b in blocks for i in some.of(b).data.column("id").to_pylist()]
-        assert found == kept
+    left_out = RowsLeftOut([300, 1, 301, 2000])
+    blocks = [left_out.without(b) for b in FileTable("years").blocks(["id"], 300)]
+    found = [int(i) for b in blocks for i in b.data.column("id").to_pylist()]
+    assert found == [i + 1 for i in range(N) if i not in (0, 299, 300, 1999)]
+    assert _place(blocks[0], 0) == "row 2 of 2023.csv"
+    assert _place(blocks[1], 0) == "row 302 of 2023.csv"
+    assert _place(blocks[5], 0) == "row 1 of 2024.csv"
 
 
 def test_options_of_text_files_hold_in_blocks_and_are_kept_for_later_files(certus, files):
@@ -248,6 +284,21 @@ def test_options_of_text_files_hold_in_blocks_and_are_kept_for_later_files(certu
     assert "--missing is for text files" in certus(
         "predict", "blocks.certus", *FORMS["parquet"], "--by-name", "--missing", "x"
     ).err  # fmt: skip
+
+
+def test_numbers_that_are_whole_at_first_and_have_fractions_later(certus, files, monkeypatch):
+    from certus.sources import csv_files
+
+    monkeypatch.setattr(csv_files, "BLOCK_BYTES", 1 << 10)
+    rows = changed(visits(), N - 1, "age", 20.5)
+    write_csv(files / "all.csv", HEADER, rows)
+    assert certus("fit", "all.csv", *FIT, "memory.certus").code == 0
+    ran = certus("fit", "all.csv", "--stream", *FIT, "blocks.certus")
+    assert ran.code == 0, ran.err
+    assert (files / "blocks.certus").read_bytes() == (files / "memory.certus").read_bytes()
+    ran = certus("predict", "blocks.certus", "all.csv", "--stream", "--by-name", "--id", "age")
+    assert ran.code == 3
+    assert "column 'age' holds '20.5'" in " ".join(ran.err.split())
 
 
 def test_ids_are_repeated_as_they_are_written(certus, fitted):

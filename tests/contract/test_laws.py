@@ -287,7 +287,9 @@ def test_the_size_of_blocks_changes_only_rounding(case, block, monkeypatch):
     s = weights(1, len(X))
     here = fit(case, X, y, s)
     monkeypatch.setattr("certus.data.rows.BLOCK_BYTES", 8 * X.shape[1] * block)
-    monkeypatch.setattr("certus.data.rows.Rows.block_rows", lambda self, least=256: block)
+    monkeypatch.setattr(
+        "certus.data.rows.Rows.block_rows", lambda self, least=256, columns=None: block
+    )
     for module in ("linalg.gram", "glm.newton"):
         monkeypatch.setattr(f"certus.solvers.{module}.gram_block_rows", lambda *_: block)
     there = fit(case, X, y, s)

@@ -173,7 +173,9 @@ def test_float32_data_are_the_same_numbers(case, seed):
 def small_blocks(case, block, monkeypatch):
     """Blocks of about ``block`` rows in Rows, and as few numbers in those of a family's own."""
     monkeypatch.setattr("certus.data.rows.BLOCK_BYTES", 8 * block)
-    monkeypatch.setattr("certus.data.rows.Rows.block_rows", lambda self, least=256: block)
+    monkeypatch.setattr(
+        "certus.data.rows.Rows.block_rows", lambda self, least=256, columns=None: block
+    )
     for name in case.blocks:
         monkeypatch.setattr(name.replace(":", "."), 4 * block)
 

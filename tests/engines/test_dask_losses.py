@@ -85,6 +85,27 @@ def test_a_killed_worker_changes_nothing_in_a_fit_that_iterates(name):
     assert found.certificate_.certified
 
 
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("classes", "options", "at"),
+    [
+        (2, {"solver": "newton-cg", "tol": 1e-9}, 12),  # curvatures of the rows are kept
+        (3, {"C": np.inf}, 6),
+    ],
+    ids=str,
+)
+def test_a_killed_worker_changes_nothing_in_a_logistic_fit(classes, options, at):
+    X, y, s = data()
+    y = np.digitize(y, np.quantile(y, np.linspace(0, 1, classes + 1)[1:-1]))
+    y = np.where(np.random.default_rng(1).uniform(size=N) < 0.2, 0, y)
+    found, _ = killed_while(lambda: LogisticRegression(**options).fit(*collections(X, y, s)), at)
+    expected = LogisticRegression(**options).fit(X, y, s)
+    np.testing.assert_array_equal(found.coef_, expected.coef_)
+    np.testing.assert_array_equal(found.intercept_, expected.intercept_)
+    assert found.certificate_.certified
+    assert found.certificate_.gap == expected.certificate_.gap
+
+
 def nearest_of_all_passes(rows):
     """What is kept for every row after passes that each change it."""
     best, which = rows.allocate(), rows.allocate(dtype=np.int32)

@@ -12,6 +12,7 @@ from scipy.stats import chi2
 
 import certus
 from certus.exceptions import InferenceError
+from certus.linear_model import LogisticRegression
 from certus.proofs.inference import logistic_inference as define
 from tests.contract.problems import collinear, weights
 from tests.glm.logistic_cases import fitted, labeled, optimum
@@ -532,3 +533,13 @@ def test_pickles_leave_the_rows_behind():
     assert str(copy) == str(found)
     with pytest.raises(InferenceError, match="are not pickled with this object"):
         copy.conf_int(kind="lr")
+
+
+def test_the_title_counts_rows_or_states_their_total_weight():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, size=60)
+    model = LogisticRegression(C=np.inf).fit(X, y)
+    assert "Logistic, 60 rows, classical" in str(model.inference(X, y))
+    s = rng.uniform(0.5, 2, size=60)
+    model.fit(X, y, s)
+    assert f"rows of total weight {s.sum():.4f}," in str(model.inference(X, y, s))

@@ -348,7 +348,7 @@ def test_the_command_of_settings_repeats_them():
     settings = Settings(
         target="y z", drop=("a", "b"), seed=3, show_rows=True, **cost_of("fp=1,fn=2")
     )
-    assert command_of("data.csv", settings) == (
+    assert command_of(["data.csv"], settings) == (
         "certus report data.csv --target 'y z' --drop a,b --seed 3 --show-rows --cost fp=1,fn=2"
     )
 

@@ -79,6 +79,7 @@ def growths(paths, cache, small):
     return [json.loads(run.communicate(timeout=300)[0]) for run in runs]
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(sys.platform == "win32", reason="the module resource is not there")
 @pytest.mark.parametrize("cache", [True, False], ids=["kept", "decoded in every pass"])
 def test_ten_times_the_rows_take_no_more_memory_than_the_bound(cache, files):

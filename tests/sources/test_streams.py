@@ -154,5 +154,5 @@ def test_a_damaged_file_behind_a_dataset_is_an_error_of_the_table(tmp_path):
     path = write(numbers(), tmp_path / "b.parquet")
     source = dataset.dataset(tmp_path)
     path.write_bytes(path.read_bytes()[:5000])
-    with pytest.raises(TableError, match="the FileSystemDataset failed after 3,000 rows"):
+    with pytest.raises(TableError, match=r"the FileSystemDataset failed after [\d,]+ rows: "):
         certus.open_rows(source)

@@ -1,12 +1,16 @@
 """What streamed rows are not for is refused in words that say what is."""
 
+import re
+from importlib import import_module
+
 import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import certus
+import certus.mixture
+from certus.data.streamed_input import STREAMING
 from certus.exceptions import CannotVerifyError
 from certus.linear_model import Ridge
 from tests.streamed.linear_cases import draw, table_of
@@ -25,6 +29,20 @@ from tests.streamed.linear_cases import draw, table_of
 def test_a_table_is_no_array_and_says_what_takes_it(use):
     with pytest.raises(TypeError, match=r"6,000 rows are read block by block.*certus\.verify take"):
         use(table_of(*draw()))
+
+
+def test_every_estimator_that_is_fitted_to_tables_is_named_where_others_are_refused():
+    reading = {
+        name
+        for module in ("cluster", "feature_selection", "linear_model", "metrics", "neighbors",
+                       "preprocessing", "svm")
+        for name, kind in vars(import_module(f"certus.{module}")).items()
+        if getattr(kind, "_reads_rows", False)
+    }  # fmt: skip
+    assert set(re.findall(r"[A-Z]\w+", STREAMING)) == reading
+    mixtures = [kind for name, kind in vars(certus.mixture).items() if name.endswith("Mixture")]
+    assert len(mixtures) > 3
+    assert all(kind._reads_rows for kind in mixtures)
 
 
 def test_targets_beside_a_table_are_refused_with_the_option_for_their_column():

@@ -205,6 +205,19 @@ def test_a_warning_is_given_once_for_all_blocks(data):
     assert "1 more such warning" in str(caught[0].message)
 
 
+def test_missing_values_are_for_metrics_that_skip_them(data):
+    X, *_ = data
+    X = X.copy()
+    X[BLOCK + 7, 1] = np.nan
+    table = table_of(X)
+    table.missing = True
+    skips = fitted(KNeighborsRegressor(metric="nan_euclidean"), data)
+    np.testing.assert_array_equal(skips.predict(table), skips.predict(X))
+    for model in (fitted(KNeighborsRegressor(), data), fitted(LSSVR(), data)):
+        with pytest.raises(ValueError, match=rf"in rows {BLOCK} to .*NaN.*row 7"):
+            model.predict(table)
+
+
 @rounds
 def test_other_columns_are_refused_before_a_row_is_read(data):
     X, *_ = data

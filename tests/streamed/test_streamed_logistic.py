@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression as SklearnLogistic
 
 import certus
+from certus.certificate import data
 from certus.data.rows import Rows
 from certus.exceptions import CannotVerifyError, InferenceError
 from certus.linear_model import (
@@ -14,8 +15,9 @@ from certus.linear_model import (
     LogisticRegressionCV,
     PenalizedClassifier,
 )
+from certus.proofs.glm import _curvature
 from certus.solvers import SAGA, NewtonCG
-from certus.solvers.glm import dispatch
+from certus.solvers.glm import dispatch, sampled_newton
 from certus.solvers.lasso import coordinate_descent, small_newton
 from certus.solvers.separation import scaled_rows
 from certus.solvers.separation.direction import separating_direction
@@ -99,10 +101,33 @@ def test_a_sample_of_a_table_is_the_first_guess_as_on_arrays(
 
 
 @pytest.mark.parametrize("K", [2, 3])
-def test_many_rows_are_fitted_by_compiled_passes(K):
+@pytest.mark.parametrize("kind", ["blocks", "parts"])
+@pytest.mark.parametrize("C", [1.0, np.inf])
+def test_many_rows_are_fitted_by_compiled_passes(C, kind, K):
     X, k, s = draw(K, n=200_000, weights=True)
-    model = assert_same_fit(LogisticRegression(), X, k, s)
+    table = table_of(X, k, s)
+    if kind == "parts":
+        table = PartsTable(X, k, s, cuts=(1, 70_000, 70_011), classes=LABELS[:K])
+    model = assert_same_fit(LogisticRegression(C=C), X, k, s, table)
     assert model.certificate_.certified
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("options", [{}, {"C": np.inf}, {"C": 0.02, "l1_ratio": 1.0}], ids=str)
+def test_samples_are_no_larger_than_memory_allows(options, K, small_blocks, monkeypatch):
+    """Fits from small samples, whose proofs take all rows where a sample would be too large."""
+    monkeypatch.setattr(dispatch, "MIN_SAMPLING_ELEMENTS", 0)
+    X, k, s = draw(K, weights=True)
+    expected = LogisticRegression(**options).fit(X, LABELS[k], s)
+    for module in (small_newton, sampled_newton):
+        monkeypatch.setattr(module, "MAX_SAMPLE_ELEMENTS", 1000)
+    monkeypatch.setattr(data, "MAX_HELD_ELEMENTS", 1000)
+    monkeypatch.setattr(_curvature, "SUBSET_WORK", (2**10, 2**12))
+    model = LogisticRegression(**options).fit(table_of(X, k, s))
+    assert model.certificate_.certified
+    gaps = model.certificate_.gap + expected.certificate_.gap
+    difference = abs(model.certificate_.objective - expected.certificate_.objective)
+    assert difference <= gaps + 1e-12 * expected.certificate_.objective
 
 
 def test_all_coefficients_are_in_one_model_where_columns_cannot_be_copied(monkeypatch):
@@ -289,6 +314,12 @@ def test_solvers_that_need_all_rows_are_refused_before_a_row_is_read(solver):
     table = GuardedTable(X, k, most=1, classes=LABELS[:2])
     with pytest.raises(ValueError, match=r"solver='auto'"):
         LogisticRegression(solver=solver).fit(table)
+
+
+def test_parts_are_given_as_arrays():
+    X, k, _ = draw(2)
+    with pytest.raises(ValueError, match=r"one part of the rows, as arrays"):
+        LogisticRegression(solver="sgd").partial_fit(table_of(X, k), None)
 
 
 @pytest.mark.parametrize(

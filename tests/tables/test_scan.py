@@ -69,6 +69,7 @@ def test_medians_that_are_counted_are_exact_and_others_are_left(rows, most, monk
 
 def test_where_counting_stops_a_reason_says_so(monkeypatch):
     monkeypatch.setattr(module, "MAX_COUNTED", 120)
+    monkeypatch.setattr(module, "MAX_TEXTS", 120)
     table = scan_of(COLUMNS, 50)
     reasons = {c.name: (c.role, c.reason) for c in table.columns}
     assert reasons["words"] == (

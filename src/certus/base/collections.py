@@ -14,11 +14,13 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier, is_regressor
 
 from ..data.streamed import StreamedTable
 from ..data.streamed_answers import answers_of_table
 from ..data.streamed_input import refuse_table
 from ..data.streamed_scores import score_of_table
+from ..data.validation import require_target
 from ..sources.collections import is_collection, open_collection
 
 READ_AS_TABLES = ("fit", "score", "bic", "aic")
@@ -57,7 +59,10 @@ def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         X = args[0] if args else kwargs.get("X")
+        scores_answers = method.__name__ == "score" and (is_classifier(self) or is_regressor(self))
         if not (is_collection(X) or isinstance(X, StreamedTable)):
+            if scores_answers and len(args) < 2:
+                require_target(self, kwargs.get("y"))
             return method(self, *args, **kwargs)
         given = dict(zip(("X", "y", "sample_weight"), args, strict=False)) | kwargs
         if method.__name__ == "fit" and not _reads_tables(self):
@@ -67,9 +72,9 @@ def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
             y, s = given.pop("y", None), given.pop("sample_weight", None)
             X = own = open_collection(self, X, y, s)
         try:
-            if _reads_tables(self):
-                return method(self, X, **given)
-            return score_of_table(self, method, X, **given)
+            if scores_answers or not _reads_tables(self):
+                return score_of_table(self, method, X, **given)
+            return method(self, X, **given)
         finally:
             if own is not None:
                 own.close()

@@ -78,6 +78,12 @@ class Data:
         )  # fmt: skip
         return total
 
+    def reduce_targets(self, statistic: Callable[..., T], *args: object) -> T:
+        """Sum ``statistic(y_b, s_b, *args)`` over the blocks of ``reduce``; X is not read."""
+        rows = self.shape[0] if self.whole else self._block_rows()
+        total: T = self.rows.reduce_targets(statistic, *args, block_rows=rows)
+        return total
+
     def reduce_beside(
         self,
         statistic: Callable[..., T],

@@ -10,6 +10,7 @@ from ..exceptions import UsageError
 from ..text.format import count
 from . import certificates, output, tables
 from .exit_codes import OK, STOPPED
+from .files import opening
 from .progress_line import ProgressLine
 from .refusals import refusals
 
@@ -34,9 +35,7 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         "130 stopped (a page of what was finished is written)",
         allow_abbrev=False,
     )
-    parser.add_argument(
-        "table", nargs="?", help="CSV, TSV, Parquet, Feather or .npy file; - for stdin"
-    )
+    parser.add_argument("table", nargs="*", help=opening.WHAT)
     parser.add_argument("--target", metavar="COLUMN", help="the column to predict")
     parser.add_argument("--cluster", action="store_true", help="look for groups, without a target")
     parser.add_argument("--demo", action="store_true", help="on red wines that come with certus")
@@ -71,6 +70,10 @@ def _add_work(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--budget", metavar="5m", help="about how long it may take")
     group.add_argument("--threads", type=int, metavar="N", help="default: all cores")
     group.add_argument("--seed", type=int, default=0, help="of folds and resamples (default: 0)")
+    group.add_argument(
+        "--sample", type=int, metavar="ROWS",
+        help="use a random sample; of files larger than memory, and of several, at most 100,000",
+    )  # fmt: skip
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -89,9 +92,9 @@ def run(args: argparse.Namespace) -> int:
     from ..reporting.report import made, read_earlier
     from ..reporting.settings import Settings
 
-    if args.demo and args.table is not None:
-        raise UsageError(f"--demo reads its own table: leave out {args.table}, or --demo")
-    if args.table is None and not args.demo:
+    if args.demo and args.table:
+        raise UsageError(f"--demo reads its own table: leave out {args.table[0]}, or --demo")
+    if not args.table and not args.demo:
         raise UsageError("which table? Give a file, or --demo")
     if args.threads is not None and args.threads < 1:
         raise UsageError(f"--threads {args.threads}: give a whole number from 1 up")
@@ -107,11 +110,11 @@ def run(args: argparse.Namespace) -> int:
         models=names_of(args.models), threads=args.threads, budget=seconds_of(args.budget),
         seed=args.seed, show_rows=args.show_rows,
     )  # fmt: skip
-    out = args.out or f"{_stem(args.table or demo.NAME)}-report"
+    out = args.out or f"{_stem(args.table[0] if args.table else demo.NAME)}-report"
     folder.require_ours(out, args.force)
-    table = demo.table() if args.demo else tables.read(args.table, args)
+    table = demo.table() if args.demo else _read(args)
     if args.target is None and not args.cluster:
-        raise UsageError(tables.which_target("report", args.table, table))
+        raise UsageError(tables.which_target("report", args.table[0], table))
     test = (
         None
         if args.test is None
@@ -142,6 +145,27 @@ def run(args: argparse.Namespace) -> int:
     return OK if result is None else certificates.exit_code(result.certificate)
 
 
+def _read(args: argparse.Namespace) -> "Table":
+    """The table, or a sample of the rows of large or several files."""
+    is_sampled = args.sample is not None
+    if not is_sampled and not opening.is_streamed(args.table, stream=False):
+        return tables.read(args.table[0], args)
+    opening.must_be_streamed(args.table, is_sampled)
+    from ..sources import read_sample
+    from ..sources.csv_files import TextReading
+
+    with opening.progress_of("drawing a sample") as progress:
+        table = read_sample(
+            args.table, args.sample, seed=args.seed, reading=TextReading(tables.text_options(args)),
+            on_block=progress.rows_read,
+        )  # fmt: skip
+    for line in table.report.lines():
+        output.note(line)
+    if table.report.dialect is None:
+        tables.note_without_effect(table.report.source, args)
+    return table
+
+
 def _require_jinja() -> None:
     from importlib.util import find_spec
 
@@ -153,7 +177,7 @@ def _require_jinja() -> None:
 
 def _stem(path: str) -> str:
     """The name of a table without its suffixes; "table" for standard input."""
-    name = "table" if path == "-" else Path(path).name
+    name = "table" if path == "-" else Path(path).name.replace("*", "").strip("-_.")
     while name.casefold().endswith(SUFFIXES):
         name = name.rpartition(".")[0]
     return name or "table"
@@ -163,11 +187,12 @@ def _command(args: argparse.Namespace, settings: "Settings", table: "Table") -> 
     """The command that repeats the report, with names of files for their paths."""
     from ..reporting.options import command_of
 
-    words = [command_of(table.report.source, settings)]
+    files = [] if args.demo else [Path(path).name for path in args.table]
+    words = [command_of(files or [table.report.source], settings)]
     given = {name: Path(path).name for name in ("test", "against") if (path := getattr(args, name))}
-    for option in ("delimiter", "decimal", "encoding", "header"):
+    for option in ("delimiter", "decimal", "encoding", "header", "sample"):
         given[option] = getattr(args, option)
-    words += [f"--{name} {shlex.quote(text)}" for name, text in given.items() if text]
+    words += [f"--{name} {shlex.quote(str(text))}" for name, text in given.items() if text]
     words += [f"--missing={shlex.quote(mark)}" for mark in args.missing or []]
     return " ".join(words)
 

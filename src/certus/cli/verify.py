@@ -1,6 +1,7 @@
 """``certus verify``: recompute the claim of a model file from the table it was fitted on."""
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -10,7 +11,7 @@ from ..tables.targets import rows_taken, target_of, weights_of
 from ..text.format import count
 from . import certificates, output, tables
 from .files import opening
-from .files.model_rows import ColumnRoles, RowsOfTheFit, require_reads_rows, rows_of_model
+from .files.model_rows import ColumnRoles, RowsLeftOut, require_reads_rows, rows_of_model
 from .models import needs_target
 from .predict import matching_rows
 from .refusals import refusals
@@ -18,6 +19,7 @@ from .refusals import refusals
 if TYPE_CHECKING:
     from ..certificate import Certificate
     from ..model_files import ModelFile
+    from ..sources import FileTable
     from ..tables import Table
 
 
@@ -56,12 +58,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _of_table(args: argparse.Namespace) -> "tuple[Certificate, list[str]]":
+    file, table = tables.read_both(args)
+    schema = file.table if isinstance(file.table, dict) else {}
+    return _of_rows(args, file, _rows_of_the_fit(table, schema.get("rows")))
+
+
+def _of_rows(
+    args: argparse.Namespace, file: "ModelFile", table: "Table"
+) -> "tuple[Certificate, list[str]]":
+    """The certificate of a model on the rows of its fit, in memory."""
     from .. import verify
     from ..tables import inner_problem
 
-    file, table = tables.read_both(args)
     schema = file.table if isinstance(file.table, dict) else {}
-    table = _rows_of_the_fit(table, schema.get("rows"))
     target, weights = _target_and_weights(args, file)
     known = [name for name in (target, weights) if name is not None]
     X = matching_rows(file.model, file.table, table, known, by_name=True)
@@ -75,25 +84,28 @@ def _of_table(args: argparse.Namespace) -> "tuple[Certificate, list[str]]":
 def _of_files(args: argparse.Namespace) -> "tuple[Certificate, list[str]] | None":
     """The certificate of a model on files read block by block; None where it cannot read them so.
 
-    Of several files, or with --stream, such a model is refused.
+    Of several files, or with --stream, such a model is refused. A model that was fitted on a sample
+    of the rows is verified on these, in memory.
     """
     from .. import verify
 
     must_be = opening.must_be_streamed(args.table, args.stream)
-    if args.by == "page" and must_be:
-        raise UsageError("--by page works on whole arrays, and these files are read block by block")
     file, table = opening.open_both(args)
     schema = file.table if isinstance(file.table, dict) else {}
     target, weights = _target_and_weights(args, file)
     known = [name for name in (target, weights) if name is not None]
+    needed = opening.matching_columns(file, table, known, by_name=True)
+    rows = cast("dict[str, list[int]] | None", schema.get("rows"))
+    if rows is not None and "kept" in rows:
+        return _of_rows(args, file, _rows_kept(table, [*needed, *known], rows["kept"]))
+    if args.by == "page" and must_be:
+        raise UsageError("--by page works on whole arrays, and these files are read block by block")
     model, steps = opening.last_and_steps(file)
     if not must_be and (args.by == "page" or not getattr(model, "_reads_rows", False)):
         output.note(f"{type(model).__name__} is verified on all rows in memory")
         return None
     require_reads_rows(model)
-    needed = opening.matching_columns(file, table, known, by_name=True)
-    rows = schema.get("rows")
-    kept = RowsOfTheFit(cast("dict[str, list[int]]", rows)) if isinstance(rows, dict) else None
+    left_out = None if rows is None else RowsLeftOut(rows["left_out"])
     with (
         output.warnings_noted() as warned,
         refusals(model),
@@ -101,10 +113,20 @@ def _of_files(args: argparse.Namespace) -> "tuple[Certificate, list[str]] | None
     ):
         columns = ColumnRoles(needed, target, weights)
         at_once = opening.rows_at_once(opening.columns_read(file.model))
-        with rows_of_model(table, steps, columns, progress, at_once, kept) as found:
-            if kept is not None:
-                kept.note(table)
+        with rows_of_model(table, steps, columns, progress, at_once, left_out) as found:
+            if left_out is not None:
+                left_out.note(table)
             return verify(model, found), warned
+
+
+def _rows_kept(table: "FileTable", columns: "Sequence[str]", kept: "Sequence[int]") -> "Table":
+    """The rows of a sample, of which a report made the model."""
+    from ..sources.samples import rows_by_number
+
+    numbers = np.asarray(kept, dtype=np.int64)
+    found = rows_by_number(table, [*dict.fromkeys(columns)], numbers)
+    output.note(f"{count(len(kept), 'row')} of {table.n_rows:,}: the model was fitted on these")
+    return found
 
 
 def _target_and_weights(

@@ -27,6 +27,7 @@ from ..distances import Euclidean
 from ..exceptions import DegenerateWarning
 from ..runtime.user_frame import warn_user
 from ..solvers.kmeans import nearest_centers
+from ..solvers.kmeans.bounds import block_rows
 from ..solvers.kmeans.label_sums import count_weighted
 from ..solvers.kmeans.squares import squares_are_representable
 from ..text.format import count
@@ -157,7 +158,9 @@ class CenterBased(
         rows = self._rows(X, sample_weight, reset=False)
         if rows.streamed:
             with np.errstate(all="ignore"):
-                (J,) = rows.reduce(_objective_of_block, self._centers, times=len(self._centers))
+                (J,) = rows.reduce(
+                    _objective_of_block, self._centers, block_rows=self._block_rows(rows)
+                )
             if not np.isfinite(J):
                 self._raise_not_finite(rows)
             return -float(J)
@@ -171,6 +174,9 @@ class CenterBased(
         if not np.isfinite(d2).all():
             self._raise_not_finite(rows)
         return labels, d2
+
+    def _block_rows(self, rows: Rows) -> int:
+        return block_rows(rows.shape[0], len(self.cluster_centers_), rows.shape[1], rows.shape[1])
 
     @property
     def _centers(self) -> np.ndarray:
@@ -215,7 +221,7 @@ class NearestCenter(CenterBased):
             return self._nearest(rows)[0]
         labels = np.empty(rows.shape[0], dtype=np.int32)
         with np.errstate(all="ignore"):
-            rows.map(_labels_of_block, labels, self._centers)
+            rows.map(_labels_of_block, labels, self._centers, block_rows=self._block_rows(rows))
         if labels.min() < 0:
             self._raise_not_finite(rows)
         return labels

@@ -101,7 +101,7 @@ class MiniBatchKMeans(NearestCenter):
     -----
     O(batch_size·k·p) operations a batch, and two passes over all rows at the end, in which an empty
     cluster takes the row farthest from its centre. Batches of a table of ``certus.open_rows`` are
-    those of an array: rows are read one by one.
+    those of an array; several are read at once.
 
     Examples
     --------

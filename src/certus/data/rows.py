@@ -100,6 +100,7 @@ class Rows:
         self.shape: tuple[int, int] = X.shape
         self.population = population or X.shape[0]  # the rows that a sample was taken from
         self._samples: dict[int, Any] = {}
+        self.found_in_X: dict[str, float] = {}  # sums over X that another pass need not repeat
         self.threads = threads or effective_threads()
 
     @property
@@ -152,7 +153,7 @@ class Rows:
     def with_targets(self, y: Targets | None, s: Targets | None = None) -> "Rows":
         """Rows of this X with other targets and weights."""
         other = Rows(self.X, y, s, threads=self.threads, population=self.population)
-        other._samples = self._samples
+        other._samples, other.found_in_X = self._samples, self.found_in_X
         return other
 
     @property
@@ -268,10 +269,14 @@ class Rows:
         return tree.root
 
     def reduce_targets(
-        self, statistic: Callable[..., Any], *args: Any, combine: Callable[[Any, Any], Any] = add
+        self,
+        statistic: Callable[..., Any],
+        *args: Any,
+        combine: Callable[[Any, Any], Any] = add,
+        block_rows: int | None = None,
     ) -> Any:
-        """Combine ``statistic(y_b, s_b, *args)`` over blocks of TARGET_ROWS; X is not read."""
-        edges = self.edges(TARGET_ROWS)
+        """Combine ``statistic(y_b, s_b, *args)`` over blocks; X is not read."""
+        edges = self.edges(block_rows or TARGET_ROWS)
         if self.engine is not None:
             of, read = self._pass(statistic, targets_only=True)
             return reduce_parts(self.engine, edges, of, args, combine, read, (), 0)

@@ -101,8 +101,15 @@ class StreamedTable(ABC):
         if self._sample is not None:
             numbers, sample = self._sample
             at = np.minimum(np.searchsorted(numbers, i), len(numbers) - 1)
-            if np.array_equal(numbers[at], i):
+            known = numbers[at] == i
+            if known.all():
                 return rows_of_block(sample, at)
+            if known.any():  # only the others are read
+                others = self._read_rows(i[~known])
+                return _interleaved(known, rows_of_block(sample, at[known]), others)
+        return self._read_rows(i)
+
+    def _read_rows(self, i: np.ndarray) -> RowBlock:
         if self.engine is not None:
             return RowBlock(*gather_parts(self.engine, i))  # type: ignore[arg-type]
         return self._gather(i)
@@ -149,6 +156,19 @@ class StreamedTable(ABC):
 def rows_of_block(block: RowBlock, at: np.ndarray) -> RowBlock:
     """Return the rows with the numbers ``at`` of a block."""
     return RowBlock(*(None if part is None else part[at] for part in block))  # type: ignore[arg-type]
+
+
+def _interleaved(first: np.ndarray, some: RowBlock, others: RowBlock) -> RowBlock:
+    """Return the rows of both, those of ``some`` where ``first`` (n,) is true."""
+    columns: list[Any] = []
+    for one, other in zip(some, others, strict=True):
+        if one is None or other is None:
+            columns.append(None)
+            continue
+        both = np.empty((len(first), *one.shape[1:]), np.result_type(one, other))
+        both[first], both[~first] = one, other
+        columns.append(both)
+    return RowBlock(*columns)
 
 
 class _Source:

@@ -107,7 +107,9 @@ class Estimated(ABC):
         if not self._penalized:
             columns |= {letter: stacked(self.statistic), "p": stacked(self.pvalues)}
         columns |= {f"{percent(level)} low": stacked(low), "high": stacked(high)}
-        title = f"{model}, {count(self.n, 'row')}, {self.cov} standard errors"
+        n = float(self.n)
+        rows = count(int(n), "row") if n.is_integer() else f"rows of total weight {number(n)}"
+        title = f"{model}, {rows}, {self.cov} standard errors"
         return self._table(columns, title, self._facts())
 
     def _table(self, columns: dict[str, Any], title: str, notes: list[str]) -> ResultTable:

@@ -14,11 +14,8 @@ from ..certificate import TOL, Certificate
 from ..data.csr import CSR
 from ..data.memory import memory_for_gram
 from ..data.rows import Rows
-from ..data.streamed import StreamedTable
 from ..data.streamed_columns import streamed_with_constant
-from ..data.streamed_scores import accuracy
 from ..data.types import Start
-from ..data.validation import require_target
 from ..solvers.glm.dispatch import RETRY_TOL_FACTORS, solve
 from ..solvers.glm.newton import Newton
 from ..solvers.loop import Fit, Solver
@@ -163,26 +160,6 @@ class LinearClassifier(ClassifierMixin, CertifiedEstimator, ABC):
         return max(min(tol, TOL), MIN_TOL)
 
     # --- methods of fitted models ---
-
-    def score(self, X: object, y: object = None, sample_weight: object = None) -> float:
-        """Return the accuracy, the share of rows whose class is predicted.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
-        y : array-like of shape (n_samples,)
-            None for ``certus.open_rows``, which brings targets and weights.
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        float
-        """
-        if isinstance(X, StreamedTable):
-            return accuracy(self, X, y, sample_weight)
-        require_target(self, y)
-        share: float = super().score(X, y, sample_weight)
-        return share
 
     def sparsify(self) -> "LinearClassifier":
         """Convert ``coef_`` to a sparse matrix, which saves memory after an L1 penalty."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..data.labels import class_weights
 from ..data.rows import Rows
+from ..data.streamed import StreamedTable
 from ..data.types import Start
 from ..runtime.pool import blas_limiter
 from ..solvers.first_order.partial_fit import StreamState, fit_part_of_each
@@ -46,6 +47,11 @@ def fit_class_part(
 
     ``problems_of(rows, classes, class weights)`` returns the solver and the problems.
     """
+    if isinstance(X, StreamedTable):
+        raise ValueError(
+            "partial_fit takes one part of the rows, as arrays: give the blocks of table.batches() "
+            "one by one, or the table to fit"
+        )
     if isinstance(model.class_weight, str):
         raise ValueError(
             f"class_weight={model.class_weight!r} needs all rows at once, and partial_fit has only "

@@ -39,7 +39,7 @@ from .logistic import (
 PENALTIES = ("l1", "l2", "elasticnet", "deprecated")
 
 
-class LogisticRegressionCV(ScoredByChoice, LogisticRegression):  # type: ignore[misc]
+class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
     r"""Logistic regression with C and l chosen by the score on left-out rows.
 
     At each pair of ``Cs`` and ``l1_ratios``, and for each fold's training rows, minimise

@@ -26,7 +26,7 @@ from ..data.streamed_input import refuse_table, require_no_arrays_beside
 from ..data.streamed_ranges import TableRanges, folds_of_table
 from ..data.streamed_scores import accuracy, codes_of_table
 from ..data.types import CV
-from ..data.validation import weights
+from ..data.validation import require_target, weights
 
 RIDGE = 1e-6  # keeps b finite where a class has no weight
 
@@ -156,6 +156,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             require_no_arrays_beside(y, sample_weight)
             k, classes, s = codes_of_table(X)
             return k, classes, None, s
+        require_target(self, y)
         labels, _ = read_labels(y, len(np.asarray(y)))
         classes = np.unique(labels)
         return encode_as(labels, classes), classes, labels, weights(sample_weight, len(labels))

@@ -133,6 +133,10 @@ class RowData(Protocol):
         """Room for values of every row, zeros at first: an array, or out of memory."""
         ...
 
+    def reduce_targets(self, statistic: FunctionTo[Result], *args: object) -> Result:
+        """Sum a pure function of targets and weights of one block over all blocks."""
+        ...
+
     def sample_block(self, count: int) -> tuple[Any, Any, Any]:
         """(X, y, s) of a few rows, evenly spread."""
         ...

@@ -168,7 +168,7 @@ def _built(
     if result is not None:
         parts = (*parts, *(Unchecked("comparing models", why) for why in result.cut))
     content = replace(
-        content, unfinished=stopped, notes=_notes(result, stopped),
+        content, unfinished=stopped, notes=_notes(prepared, result, stopped),
         unchecked=unchecked.collect(
             prepared, settings, (*parts, *work.unfinished), test=test, problems=found
         ),
@@ -242,9 +242,17 @@ def _of_model(
     return content, (*parts, *more)
 
 
-def _notes(result: ProcedureResult | None, stopped: bool) -> tuple[Note, ...]:
-    """Notes on the whole page: what Ctrl-C or the budget left out."""
+def _notes(prepared: Prepared, result: ProcedureResult | None, stopped: bool) -> tuple[Note, ...]:
+    """Notes on the whole page: a sample, and what Ctrl-C or the budget left out."""
     notes = [Note(text, "warning") for text in (result.cut if result is not None else ())]
     if stopped:
         notes.insert(0, Note("This report is unfinished: it was stopped (Ctrl-C).", "warning"))
+    sample = prepared.table.sample
+    if sample is not None:
+        text = (
+            f"This report is about a sample of {len(sample.numbers):,} of {sample.n_of_files:,} "
+            f"rows, drawn at random (seed {sample.seed}). Wherever it speaks of all rows, it means "
+            "all of the sample; rows have the numbers that they have in the whole."
+        )
+        notes.insert(0, Note(text, "warning"))
     return tuple(notes)

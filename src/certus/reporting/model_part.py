@@ -37,7 +37,7 @@ def script_of(prepared: Prepared, result: ProcedureResult) -> tuple[Script | Non
     """The script that recomputes the certificate from the table, or None and why there is none."""
     if keeps_rows(result):
         return None, "There is no check.py, since the model keeps rows of the table."
-    if len(rows_fitted(prepared, result)) < prepared.table.report.n_rows:
+    if len(rows_fitted(prepared, result)) < _n_of_files(prepared):
         return None, (
             "There is no check.py: the model was fitted on some of the rows, and a script reads "
             "all of the table. certus verify leaves the others out."
@@ -55,6 +55,12 @@ def array_bytes(made: Script) -> bytes:
     return arrays.getvalue()
 
 
+def _n_of_files(prepared: Prepared) -> int:
+    """Rows of the table, or of the files of which it has a sample."""
+    report = prepared.table.report
+    return report.n_rows if report.n_of_files is None else report.n_of_files
+
+
 def model_bytes(
     prepared: Prepared, result: ProcedureResult, settings: Settings, reading: Mapping[str, object]
 ) -> bytes:
@@ -63,8 +69,10 @@ def model_bytes(
         **_without_rare(prepared), "target": settings.target, "weights": settings.weights,
         "task": "numbers" if prepared.task == "numbers" else "classes", "reading": dict(reading),
     }  # fmt: skip
-    fitted, n = rows_fitted(prepared, result), prepared.table.report.n_rows
-    if len(fitted) < n:
+    fitted, n = rows_fitted(prepared, result), _n_of_files(prepared)
+    if prepared.table.sample is not None:
+        schema["rows"] = {"kept": fitted.tolist()}
+    elif len(fitted) < n:
         left_out = np.setdiff1d(np.arange(1, n + 1), fitted)
         shorter = ("left_out", left_out) if len(left_out) < len(fitted) else ("kept", fitted)
         schema["rows"] = {shorter[0]: shorter[1].tolist()}

@@ -61,9 +61,9 @@ def _number(text: str) -> float:
         return math.nan
 
 
-def command_of(source: str, settings: Settings) -> str:
-    """The command with these settings, for a table of this name."""
-    words = ["certus", "report", source]
+def command_of(sources: Sequence[str], settings: Settings) -> str:
+    """The command with these settings, for tables of these names."""
+    words = ["certus", "report", *sources]
     default = Settings()
     for option in fields(Settings):
         value = getattr(settings, option.name)

@@ -67,7 +67,7 @@ def prepare(table: "Table", settings: Settings) -> Prepared:
     return Prepared(
         table=table, columns=columns, X=X, y=answers.y, task=answers.task, classes=answers.classes,
         labels=answers.labels, positive=answers.positive, positive_reason=answers.positive_reason,
-        row_numbers=kept + 1, weights=weights, groups=groups, times=times,
+        row_numbers=table.row_numbers[kept], weights=weights, groups=groups, times=times,
         duplicates=codes_of_rows(X), dropped=(*dropped, *answers.dropped, *left_out),
         notes=(*answers.notes, *group_notes, *time_notes),
     )  # fmt: skip
@@ -95,8 +95,9 @@ def prepare_test(table: "Table", prepared: Prepared, settings: Settings) -> Prep
         texts = [as_text(value) for value in y.tolist()]
         new = [i for i, text in enumerate(texts) if text not in known]
         if new:
+            row = table.row_numbers[kept[new[0]]]
             raise TableError(
-                f"{source}: the target '{target}' has a class in row {kept[new[0]] + 1:,} that is "
+                f"{source}: the target '{target}' has a class in row {row:,} that is "
                 f"not in {prepared.table.report.source}: correct it, or drop its rows"
             )
         values = np.array([known[text] for text in texts])
@@ -109,7 +110,7 @@ def prepare_test(table: "Table", prepared: Prepared, settings: Settings) -> Prep
                 f"{c.role} values in {prepared.table.report.source}"
             )
     X = part.select([c.name for c in prepared.columns])
-    return PreparedTest(X, values, kept + 1, source)
+    return PreparedTest(X, values, table.row_numbers[kept], source)
 
 
 def _named(settings: Settings) -> list[str]:
@@ -140,7 +141,7 @@ def _rows_kept(table: "Table", settings: Settings) -> tuple[np.ndarray, list[str
         if name is None or not table.column(name).n_missing:
             continue
         missing = pc.is_null(table.data.column(name), nan_is_null=True).to_numpy()
-        rows = [f"{row + 1:,}" for row in np.flatnonzero(missing & kept)]
+        rows = [f"{row:,}" for row in table.row_numbers[missing & kept]]
         if not rows:
             continue
         dropped.append(

@@ -37,6 +37,13 @@ class Prepared:
     notes: tuple[str, ...] = ()
 
     @property
+    def positions(self) -> np.ndarray:
+        """Where the rows are in the table, from 0."""
+        if self.table.sample is None:
+            return self.row_numbers - 1
+        return np.searchsorted(self.table.sample.numbers, self.row_numbers)
+
+    @property
     def n(self) -> int:
         """Number of rows."""
         return len(self.y)

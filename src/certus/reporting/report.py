@@ -167,7 +167,8 @@ def report(
     Parameters
     ----------
     data : path, data frame or Table
-        A CSV, TSV, Parquet, Feather or .npy file, or a frame of pandas, polars or Arrow.
+        A CSV, TSV, Parquet, Feather or .npy file, or a frame of pandas, polars or Arrow. Of files
+        larger than memory a sample: ``certus.sources.read_sample(paths, rows=…, seed=…)``.
     target : str
         The column to predict.
     cluster : bool, default=False
@@ -237,7 +238,7 @@ def report(
     rows = None if test is None else as_table(test, "the test frame", roles_of_columns(table))
     return made(
         table, settings, test=rows, earlier=None if against is None else read_earlier(against),
-        command=command_of(table.report.source, settings), progress=progress,
+        command=command_of([table.report.source], settings), progress=progress,
     )  # fmt: skip
 
 

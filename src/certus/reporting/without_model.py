@@ -5,6 +5,7 @@ from importlib.metadata import version
 from .content.answer import Verdict
 from .content.document import ReportContent, Reproduction
 from .prepared import Prepared
+from .sections.reproduce import sample_lines
 from .settings import Settings
 
 
@@ -28,10 +29,14 @@ def stopped_verdict() -> Verdict:
 def reproduction_of(prepared: Prepared, settings: Settings, files: dict[str, str]) -> Reproduction:
     """How to repeat a report without a model."""
     table = files.get("table", prepared.table.report.source)
+    sample = prepared.table.sample
+    lines = ["import certus", ""] if sample is None else ["import certus", *sample_lines(sample)]
+    source = repr(table) if sample is None else "sample"
     options = "cluster=True" if settings.cluster else f"target={settings.target!r}"
     return Reproduction(
         snippet=(
-            f"import certus\n\nreport = certus.report({table!r}, {options}, seed={settings.seed})\n"
+            "\n".join(lines)
+            + f"\nreport = certus.report({source}, {options}, seed={settings.seed})\n"
             "print(report.verdict)\n"
         ),
         value=None, recheck="", script=None,

@@ -2,6 +2,7 @@
 
 from .file_blocks import FileBlock, FileTable
 from .opening import open_rows
+from .samples import read_sample
 from .table import SourceTable
 
-__all__ = ["FileBlock", "FileTable", "SourceTable", "open_rows"]
+__all__ = ["FileBlock", "FileTable", "SourceTable", "open_rows", "read_sample"]

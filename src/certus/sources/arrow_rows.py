@@ -4,7 +4,7 @@ The first pass notes how many rows a part has; a later one that finds more, fewe
 rows stops with ``SourceChangedError``, which names the part and the row.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -52,7 +52,7 @@ class ArrowRows:
         rows = [part.n_rows for part in self.parts]
         return None if None in rows else sum(r for r in rows if r is not None)
 
-    def first_pass(self) -> Iterator[PlacedBlock]:
+    def first_pass(self) -> Generator[PlacedBlock, None, None]:
         """Yield all rows in order, and note rows and hashes of each part."""
         done = 0
         for number, part in enumerate(self.parts):

@@ -13,6 +13,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ..exceptions import MissingExtraError, SourceChangedError, TableError
 from ..tables.binary_files import plain_types
 from ..tables.names import unique_names
@@ -39,6 +41,7 @@ class FileBlock(NamedTuple):
     part: str  # the name of the file
     row: int  # of the first one, within the file, from 0
     start: int  # the same, within all files
+    kept: np.ndarray | None = None  # which of the rows from there on; None: all
 
 
 class FileTable:
@@ -62,7 +65,8 @@ class FileTable:
         self.name = (
             self.parts[0].name if len(files) == 1 else f"{count(len(files), self.kind + ' file')}"
         )
-        self._roles = dict(reading.roles)
+        self.given = [source] if isinstance(source, str | PathLike) else list(source)
+        self._reading = reading
         self._stamps: list[Stamp | None] = [stamp_of(part.path) for part in self.parts]
         self._raw = [_names_in(part) for part in self.parts]
         self.notes = _notes(self.parts)
@@ -90,6 +94,16 @@ class FileTable:
             self._types[name] = self._in_role(name, self._type(name))
         return self._types[name]
 
+    def is_whole(self, name: str) -> bool:
+        """Whether the first cells of a column of numbers are whole, or its type says so."""
+        import pyarrow as pa
+
+        return bool(pa.types.is_integer(self.parts[0].schema.field(self._raw[0][name]).type))
+
+    def role_of(self, name: str) -> str | None:
+        """The role that a column must have; None: it is found."""
+        return self._reading.roles.get(name)
+
     def names_of_parts(self) -> list[tuple[str, list[str]]]:
         """The name of each file, and those of its columns."""
         return [(p.name, list(raw)) for p, raw in zip(self.parts, self._raw, strict=True)]
@@ -114,12 +128,14 @@ class FileTable:
                 f"column '{name}' holds {other} in {second.name}, and {one} in {first.name}: "
                 "write the files with the same types"
             )
+        if self.kind == "CSV" and _is_number(types[0]) and name not in self._reading.whole:
+            return pa.float64()  # a cell with a fraction may follow
         return types[0] if len(types) == 1 else pa.float64()
 
     def _in_role(self, name: str, kind: "pa.DataType") -> "pa.DataType":
         import pyarrow as pa
 
-        role = self._roles.get(name)
+        role = self.role_of(name)
         if role == "number" and not (_is_number(kind) or pa.types.is_null(kind)):
             raise TableError(
                 f"column '{name}' of {self.name} must hold numbers, and holds {kind}: correct it"

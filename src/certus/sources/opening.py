@@ -1,6 +1,7 @@
 """``open_rows``: which reader a source gets, the first pass, and where its rows are kept."""
 
 import os
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -58,14 +59,15 @@ def open_rows(
     Parameters
     ----------
     source : path, glob, folder, list of paths, stream, or Dask collection
-        Parquet, Feather (Arrow), CSV or ``.npy`` files, all of one kind; or an object with
-        ``__arrow_c_stream__`` (a lazy frame of polars, a relation of DuckDB, a table of Ibis, a
-        dataset of pyarrow); or a function that returns an iterable of batches: Arrow batches,
-        frames, or tuples of arrays (X, y, weights). What can be read only once (a reader, a
-        generator) is kept in a temporary file. A Dask array, a Dask frame or a list of delayed
-        blocks is persisted, and its parts stay on the workers.
+        Parquet, Feather (Arrow), CSV or ``.npy`` files, all of one kind, with the same columns,
+        one after another; or an object with ``__arrow_c_stream__`` (a lazy frame of polars, a
+        relation of DuckDB, a table of Ibis, a dataset of pyarrow); or a function that returns an
+        iterable of batches: Arrow batches, frames, or tuples of arrays (X, y, weights). What can be
+        read only once (a reader, a generator) is kept in a temporary file. A Dask array, a Dask
+        frame or a list of delayed blocks is persisted, and its parts stay on the workers.
     columns : list of str, default=None
-        The columns of X; None: all but target and weights. For ``.npy``: numbers of columns.
+        The columns of X, in this order; None: all but target and weights. For ``.npy``: their
+        numbers, from 0.
     target : str or list of str, default=None
         The column of y, or several of a regression. For ``.npy``: the number of a column, or the
         path of another ``.npy`` file; for Dask arrays and blocks: another collection or array.
@@ -82,11 +84,21 @@ def open_rows(
     cache : "auto", True or False, default="auto"
         Whether the decoded rows are kept in an unnamed temporary file (in ``TMPDIR``), which is
         faster to read than to decode the source again in every pass. "auto": if the disk has room.
+        ``.npy`` files are read where they are, and what can be read only once is always kept.
 
     Returns
     -------
     SourceTable or DaskTable
         With ``shape``, ``names``, ``classes``, ``notes``; ``head()``, ``batches()``, ``close()``.
+
+    Raises
+    ------
+    TableError
+        If rows cannot be read, or no model can use them; it names file, row and column.
+    SourceChangedError
+        Later, when a pass reads other rows than the first one.
+    MissingExtraError
+        Without pyarrow, which all but ``.npy`` files need, or without Dask for its collections.
 
     Examples
     --------
@@ -195,9 +207,10 @@ def _arrow_table(
         notes += getattr(part, "notes", [])
     kept = _kept(source, cache, notes)
     try:
-        for placed in source.first_pass():
-            found.add(placed.rows, Place(parts[placed.part].name, placed.row))
-            kept = _append(kept, placed.rows, source, cache, notes)
+        with closing(source.first_pass()) as blocks:  # its thread ends, whatever happens
+            for placed in blocks:
+                found.add(placed.rows, Place(parts[placed.part].name, placed.row))
+                kept = _append(kept, placed.rows, source, cache, notes)
         found.require_rows(name, chosen.weights is not None)
         expansion = Expansion(encoder, categories == "drop-first")
         require_same_names(expansion.names)

@@ -60,8 +60,13 @@ class Content(NamedTuple):
         return self.n_distinct == self.n - self.n_missing and self.n >= MIN_ROWS_OF_ID
 
 
-def described(name: str, column: Converted, role: str | None = None) -> Column:
-    """The role of a column, and why; ``role``: the one that it must have."""
+def described(
+    name: str, column: Converted, role: str | None = None, numbers: np.ndarray | None = None
+) -> Column:
+    """The role of a column, and why.
+
+    ``role``: the one that it must have; ``numbers``: of the rows, if they are not 1, 2, …
+    """
     import pyarrow as pa
 
     values, kind = column.values, column.values.type
@@ -71,7 +76,7 @@ def described(name: str, column: Converted, role: str | None = None) -> Column:
         )
     is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     if is_number:
-        content, note = _numbers_counted(values)
+        content, note = _numbers_counted(values, numbers)
         looks = role_of_numbers(name, content, lambda: _sequence_of(values))
     else:
         content, note = _values_counted(values), ""
@@ -100,7 +105,7 @@ def is_unreadable(kind: "pa.DataType") -> bool:
 # --- numbers --------------------------------------------------------------------------------------
 
 
-def _numbers_counted(values: "pa.ChunkedArray") -> tuple[Content, str]:
+def _numbers_counted(values: "pa.ChunkedArray", numbers: np.ndarray | None) -> tuple[Content, str]:
     """Counts of a column of numbers, and a note on infinite ones."""
     import pyarrow.compute as pc
 
@@ -112,19 +117,20 @@ def _numbers_counted(values: "pa.ChunkedArray") -> tuple[Content, str]:
     examples = dict.fromkeys(present[:MAX_EXAMPLE_ROWS].to_pylist())
     shown = tuple(_shown(v) for v in [*examples][:3])
     is_infinite = len(ordered) and np.isinf(ordered[[0, -1]]).any()
-    note = infinite_rows(values) if is_infinite else ""
+    note = infinite_rows(values, numbers) if is_infinite else ""
     return Content(len(values), n_missing, n_distinct, shown), note
 
 
 MAX_EXAMPLE_ROWS = 1000  # in which examples are looked for
 
 
-def infinite_rows(values: "pa.ChunkedArray") -> str:
-    """ "infinite in 2 rows (row 3, 9)", for a person."""
+def infinite_rows(values: "pa.ChunkedArray", numbers: np.ndarray | None = None) -> str:
+    """ "infinite in 2 rows (row 3, 9)", for a person; ``numbers``: of the rows, if not 1, 2, …"""
     import pyarrow.compute as pc
 
     is_infinite = pc.is_inf(values)
-    rows = ", ".join(f"{row:,}" for row in rows_of(is_infinite))
+    found = rows_of(is_infinite)
+    rows = ", ".join(f"{row if numbers is None else numbers[row - 1]:,}" for row in found)
     n = n_true(is_infinite)
     return f"infinite in {count(n, 'row')} (row {rows}{', …' if n > MAX_ROWS_NAMED else ''})"
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-MAX_GATHERED = 1 << 15  # values of a column, among which its median is sorted out
+MAX_GATHERED = 1 << 13  # values of a column, among which its median is sorted out
 BITS = 12  # of the parts of a range
 SIGN = np.uint64(1 << 63)
 LAST_KEY = (1 << 64) - 1

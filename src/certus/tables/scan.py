@@ -1,7 +1,8 @@
 """What the columns of a table look like, from blocks of its rows that are read in turn.
 
 The rules are those of a table in memory (``columns.py``); what would take memory for every row is
-counted as far as it matters: different values up to 65,536, places of odd cells up to three.
+counted as far as it matters: different numbers up to 65,536 (of more than 64 columns, fewer), texts
+up to 4,096, places of odd cells up to three.
 """
 
 from collections.abc import Iterable
@@ -32,7 +33,9 @@ from .targets import MAX_WHOLE
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MAX_COUNTED = 1 << 16  # different values of a column
+MAX_COUNTED = 1 << 16  # different numbers of a column
+MAX_COUNTED_IN_ALL = 1 << 22  # of all columns, 64 MB
+MAX_TEXTS = 1 << 12  # different texts of a column: they may be long
 MAX_EXAMPLES = 3
 
 
@@ -81,7 +84,7 @@ def scanned(
     for data, part, row in blocks:
         for name, values in zip(data.column_names, data.columns, strict=True):
             if name not in scans:
-                scans[name] = ColumnScan(name, values.type)
+                scans[name] = ColumnScan(name, values.type, data.num_columns)
             scans[name].add(values, part, row)
         n += len(data)
     columns = tuple(scan.column() for scan in scans.values())
@@ -92,9 +95,10 @@ def scanned(
 class ColumnScan:
     """What is known of a column while its blocks are added in order."""
 
-    def __init__(self, name: str, kind: "pa.DataType"):
+    def __init__(self, name: str, kind: "pa.DataType", n_columns: int = 1):
         import pyarrow as pa
 
+        self._most = min(MAX_COUNTED, MAX_COUNTED_IN_ALL // n_columns)
         self.name, self.kind = name, kind
         self.is_number = bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
         self.is_whole = True  # of numbers, as far as they are there
@@ -103,6 +107,7 @@ class ColumnScan:
         self._n = self._n_missing = 0
         self._numbers: np.ndarray = np.empty(0)
         self._counts: np.ndarray = np.empty(0, dtype=np.int64)  # of each of the numbers
+        self._n_distinct = 0
         self._n_counted = 0  # values among which the different ones were counted
         self._stopped = False
         self._counts_up = True
@@ -173,7 +178,10 @@ class ColumnScan:
         counts[np.searchsorted(values, found)] += times
         self._numbers, self._counts = values, counts
         self._n_counted += len(present)
-        self._stopped = len(values) > MAX_COUNTED
+        self._n_distinct = len(values)
+        self._stopped = len(values) > self._most
+        if self._stopped:
+            self._numbers, self._counts = np.empty(0), np.empty(0, dtype=np.int64)
 
     @property
     def median(self) -> float | None:
@@ -197,7 +205,8 @@ class ColumnScan:
         if not self._stopped:
             self.texts |= dict.fromkeys(values.unique().drop_null().to_pylist())
             self._n_counted += len(values) - values.null_count
-            self._stopped = len(self.texts) > MAX_COUNTED
+            self._n_distinct = len(self.texts)
+            self._stopped = len(self.texts) > MAX_TEXTS
 
     @property
     def missing_places(self) -> str:
@@ -212,8 +221,8 @@ class ColumnScan:
     @property
     def n_distinct(self) -> int:
         """The number of different values; all of them where none was found twice so far."""
-        found = len(self._numbers) if self.is_number else len(self.texts)
-        return self._n - self._n_missing if found == self._n_counted else found
+        all_differ = self._n_distinct == self._n_counted
+        return self._n - self._n_missing if all_differ else self._n_distinct
 
     def column(self) -> Column:
         """The role of the column, and why."""
@@ -230,7 +239,7 @@ class ColumnScan:
                 self.name, self.kind, content, lambda: self._are_dates, self._distinct
             )
         if role == "text" and self._stopped:
-            reason = f"more than {MAX_COUNTED:,} distinct texts: too many to use as categories"
+            reason = f"more than {MAX_TEXTS:,} distinct texts: too many to use as categories"
         if reason == LOOKS_LIKE_ID and self._stopped and not self._counts_up:
             reason = f"the first {self._n_counted:,} values differ: it looks like an id"
         note = ""

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -30,16 +31,29 @@ class ReadReport(NamedTuple):
     dialect: Dialect | None  # of text files
     missing: tuple[str, ...]  # marks of missing values that were found
     notes: tuple[str, ...]
+    n_of_files: int | None = None  # rows of the files, of which the table has a sample
 
     def lines(self) -> list[str]:
         """The report, for a person."""
-        lines = [f"{self.source}: {self.format}, {count(self.n_rows, 'row')}"]
+        rows = count(self.n_rows, "row")
+        if self.n_of_files is not None:
+            rows = f"a sample of {self.n_rows:,} of {count(self.n_of_files, 'row')}"
+        lines = [f"{self.source}: {self.format}, {rows}"]
         if self.dialect is not None:
             lines.append(dialect_in_words(self.dialect))
         if self.missing:
             marks = ", ".join("empty" if m == "" else repr(m) for m in self.missing)
             lines.append(f"missing values: {marks}")
         return [*lines, *self.notes]
+
+
+class SampledRows(NamedTuple):
+    """Which rows of files a table has: a random sample."""
+
+    numbers: np.ndarray  # of the rows of the table among those of the files, from 1, ascending
+    n_of_files: int
+    seed: int | None  # None: they were not drawn
+    files: tuple[str | PathLike[str], ...]  # as they were given
 
 
 class DescribedTable(ABC):
@@ -99,6 +113,12 @@ class Table(DescribedTable):
     data: "pa.Table"
     columns: tuple[Column, ...]
     report: ReadReport
+    sample: SampledRows | None = None
+
+    @property
+    def row_numbers(self) -> np.ndarray:
+        """The number of each row in its file, from 1 without the header."""
+        return np.arange(1, len(self.data) + 1) if self.sample is None else self.sample.numbers
 
     def categories(self, name: str) -> list[str]:
         """The different texts of a column, in order."""
@@ -134,7 +154,8 @@ class Table(DescribedTable):
     def _missing_rows(self, name: str) -> list[int]:
         import pyarrow.compute as pc
 
-        return rows_of(pc.is_null(self.data.column(name), nan_is_null=True))
+        rows = rows_of(pc.is_null(self.data.column(name), nan_is_null=True))
+        return [int(self.row_numbers[row - 1]) for row in rows]
 
     def _require_finite(self, name: str) -> None:
         import pyarrow as pa
@@ -142,9 +163,10 @@ class Table(DescribedTable):
 
         values = self.data.column(name)
         if pa.types.is_floating(values.type) and pc.any(pc.is_inf(values)).as_py():
+            where = infinite_rows(values, self.row_numbers)
             raise TableError(
-                f"column '{name}' is {infinite_rows(values)}: correct the values, leave them "
-                "empty, or drop the rows"
+                f"column '{name}' is {where}: correct the values, leave them empty, or drop the "
+                "rows"
             )
 
     def select(self, names: Sequence[str]) -> "pa.Table":

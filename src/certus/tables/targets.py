@@ -73,7 +73,7 @@ def weights_of(table: Table, name: str) -> np.ndarray:
     weights: np.ndarray = values.to_numpy().astype(float)
     wrong = np.flatnonzero(~((weights >= 0) & np.isfinite(weights)))
     if len(wrong):
-        rows = ", ".join(f"{row + 1:,}" for row in wrong[:MAX_ROWS_NAMED])
+        rows = ", ".join(f"{row:,}" for row in table.row_numbers[wrong[:MAX_ROWS_NAMED]])
         raise TableError(
             f"the weights '{name}' are negative or infinite in {count(len(wrong), 'row')} (row "
             f"{rows}{', …' if len(wrong) > MAX_ROWS_NAMED else ''}): give numbers from 0 up"
@@ -95,10 +95,17 @@ def rows_taken(table: Table, rows: Sequence[int] | np.ndarray) -> Table:
     """The table of these rows (indices from 0), with its columns counted again in their roles."""
     import pyarrow as pa
 
-    data = table.data.take(pa.array(np.asarray(rows, dtype=np.int64)))
+    indices = np.asarray(rows, dtype=np.int64)
+    data = table.data.take(pa.array(indices))
+    sample = table.sample
+    if sample is not None:
+        sample = sample._replace(numbers=sample.numbers[indices])
+    numbers = None if sample is None else sample.numbers
     columns = tuple(
-        described(c.name, Converted(data.column(c.name), frozenset(), "", c.is_mixed), c.role)
+        described(
+            c.name, Converted(data.column(c.name), frozenset(), "", c.is_mixed), c.role, numbers
+        )
         for c in table.columns
     )
-    return replace(table, data=data, columns=columns,
+    return replace(table, data=data, columns=columns, sample=sample,
                    report=table.report._replace(n_rows=len(data)))  # fmt: skip

@@ -7,9 +7,11 @@ last pass   rows as the model reads them, kept in a temporary file; the fit read
 
 import argparse
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...exceptions import TableError
+from ...tables.columns import Column
 from ...tables.scan import ScannedTable, scanned
 from ...tables.suggestions import unknown
 from ...tables.targets import tasks_by_kind
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
     from ...sources import FileTable
-    from ...tables import Column
 
 
 class RowsOfFiles:
@@ -53,9 +54,13 @@ class RowsOfFiles:
     def _scanned(self, names: Sequence[str]) -> ScannedTable:
         with progress_of("reading") as progress:
             blocks = progress.blocks(self.files, names, rows_at_once(len(names)))
-            return scanned(
+            found = scanned(
                 ((b.data, b.part, b.row) for b in blocks), self.files.name, self.files.kind
             )
+        read = {c.name: c for c in found.columns}
+        return replace(
+            found, columns=tuple(read.get(name, _unread(name)) for name in self.files.names)
+        )
 
     def tasks(self, name: str) -> tuple[Task, ...]:
         """What a target may hold; the likelier first."""
@@ -98,10 +103,14 @@ class RowsOfFiles:
                 self.files, pipeline[:-1], ColumnRoles(used, target, weights, are_whole), progress,
                 rows_at_once(n_columns),
             )  # fmt: skip
-        with rows, progress_of("fitting") as progress:
-            progress.line.step("fitting", 0, 0)
+        with rows, progress_of("fitting") as progress, progress.shown_meanwhile():
             pipeline[-1].fit(rows)
         return pipeline
+
+
+def _unread(name: str) -> Column:
+    """A column that is not among --columns: later tables may have it or not."""
+    return Column(name, "unread", 0, 0, (), "it is not among --columns")
 
 
 def _require_same_columns(files: "FileTable") -> None:

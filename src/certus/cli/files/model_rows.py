@@ -61,20 +61,17 @@ def rows_of_model(
     columns: ColumnRoles,
     progress: "PassProgress",
     rows_at_once: int,
-    kept: "RowsOfTheFit | None" = None,
+    left_out: "RowsLeftOut | None" = None,
 ) -> "SourceTable":
-    """Return the rows that the model after the fitted ``steps`` reads, from one pass over files.
-
-    ``kept``: which rows; None: all.
-    """
+    """Return the rows that the model after the fitted ``steps`` reads, from one pass over files."""
     from ...sources import SourceTable, open_rows
 
     read = [*dict.fromkeys([*columns.used, *filter(None, (columns.target, columns.weights))])]
 
     def rows_of_files() -> "Iterator[Arrays]":
         for block in progress.blocks(table, read, rows_at_once):
-            if kept is not None:
-                block = kept.of(block)
+            if left_out is not None:
+                block = left_out.without(block)
             if len(block.data):
                 X = np.asarray(steps.transform(as_given(block, columns.used)), dtype=float)
                 yield X, _target_of(block, columns), _weights_of(block, columns.weights)
@@ -82,41 +79,41 @@ def rows_of_model(
     rows = open_rows(rows_of_files)
     assert isinstance(rows, SourceTable)
     rows.description = table.name
+    if rows.classes is not None and rows.classes.dtype == object:
+        rows.classes = rows.classes.astype(str)  # as the labels of a table in memory
     for text in rows.notes:
         output.note(text)
     return rows
 
 
-class RowsOfTheFit:
-    """The rows that a model was fitted on, where a report left some out.
+class RowsLeftOut:
+    """Numbers of rows, from 1, that a model was not fitted on."""
 
-    ``rows``: {"left_out": numbers} or {"kept": numbers}, from 1.
-    """
+    def __init__(self, numbers: Sequence[int]):
+        self.rows = np.sort(np.asarray(numbers, dtype=np.int64)) - 1
 
-    def __init__(self, rows: dict[str, list[int]]):
-        self.leaves_out = "left_out" in rows
-        self.numbers = np.sort(np.asarray(rows.get("left_out", rows.get("kept")), np.int64)) - 1
-
-    def of(self, block: "FileBlock") -> "FileBlock":
-        """Return the block without the other rows."""
+    def without(self, block: "FileBlock") -> "FileBlock":
+        """Return the block without these rows."""
         import pyarrow as pa
 
-        n = len(block.data)
-        first, last = np.searchsorted(self.numbers, [block.start, block.start + n])
-        mask = np.full(n, self.leaves_out)
-        mask[self.numbers[first:last] - block.start] = not self.leaves_out
-        return block if mask.all() else block._replace(data=block.data.filter(pa.array(mask)))
+        first, last = np.searchsorted(self.rows, [block.start, block.start + len(block.data)])
+        if first == last:
+            return block
+        mask = np.ones(len(block.data), dtype=bool)
+        mask[self.rows[first:last] - block.start] = False
+        data = block.data.filter(pa.array(mask))
+        return block._replace(data=data, kept=np.flatnonzero(mask))
 
     def note(self, table: "FileTable") -> None:
         """Say how many rows there are; refuse a table without some of them."""
         n = table.n_rows or 0
-        if len(self.numbers) and self.numbers[-1] >= n:
+        if len(self.rows) and self.rows[-1] >= n:
             raise TableError(
                 f"{table.name} has {count(n, 'row')}, and the model was fitted on a table with row "
-                f"{self.numbers[-1] + 1:,}: give that table"
+                f"{self.rows[-1] + 1:,}: give that table"
             )
-        m = n - len(self.numbers) if self.leaves_out else len(self.numbers)
-        output.note(f"{count(m, 'row')} of {n:,}: the model was fitted without the others")
+        kept = count(n - len(self.rows), "row")
+        output.note(f"{kept} of {n:,}: the model was fitted without the others")
 
 
 # --- columns of a block ---------------------------------------------------------------------------
@@ -147,7 +144,8 @@ def _require_finite(block: "FileBlock", name: str, values: "pa.ChunkedArray") ->
 
 
 def _place(block: "FileBlock", i: int) -> str:
-    return f"row {block.row + i + 1:,} of {block.part}"
+    row = i if block.kept is None else int(block.kept[i])
+    return f"row {block.row + row + 1:,} of {block.part}"
 
 
 def _target_of(block: "FileBlock", columns: ColumnRoles) -> np.ndarray | None:

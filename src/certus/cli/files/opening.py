@@ -7,6 +7,8 @@ numbers in it. Above half of the free memory, files are read block by block.
 import argparse
 import glob
 import sys
+import threading
+import time
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +19,7 @@ from ...exceptions import TableError, UsageError
 from ...tables.table import dialect_in_words
 from ...text.format import count
 from .. import output, tables
-from ..progress_line import ProgressLine
+from ..progress_line import ProgressLine, duration
 
 if TYPE_CHECKING:
     from ...model_files import ModelFile
@@ -28,6 +30,7 @@ MEMORY_OF_KIND = {"CSV": 3, "Feather": 3, "Arrow stream": 3, "NumPy": 3}  # time
 MEMORY_OF_COMPRESSED = 12  # text by gzip and others
 MEMORY_OF_NUMBERS = 4  # times 8 bytes a number, of Parquet
 VALUES_AT_ONCE = 1 << 22  # of X in a block, 32 MB: more would only take more memory
+SECONDS_BETWEEN = 0.5  # two looks at how long it takes
 MAX_ROWS_AT_ONCE, MIN_ROWS_AT_ONCE = 1 << 16, 1 << 10
 
 
@@ -117,8 +120,31 @@ class PassProgress:
     ) -> "Iterator[FileBlock]":
         """Yield the blocks of a table."""
         for block in table.blocks(columns, rows):
-            self.line.step(self.what, block.start, table.n_rows or 0)
+            self.rows_read(table, block.start)
             yield block
+
+    @contextmanager
+    def shown_meanwhile(self) -> Iterator[None]:
+        """Show what is being done, and for how long, while nothing is said of it."""
+        done = threading.Event()
+        began = time.monotonic()
+
+        def show() -> None:
+            while not done.wait(SECONDS_BETWEEN):
+                passed = duration(time.monotonic() - began)
+                self.line.step(f"{self.what}, {passed} so far", 0, 0)
+
+        thread = threading.Thread(target=show, name="certus progress", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+    def rows_read(self, table: "FileTable", n: int) -> None:
+        """Show that so many rows were read."""
+        self.line.step(self.what, n, table.n_rows or 0)
 
 
 def opened(

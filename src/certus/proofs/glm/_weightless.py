@@ -89,6 +89,10 @@ class WeightedClasses:
         relabeled = OfWeightedClasses(statistic, self.new_index, self.has_weight)
         return self.data.reduce(relabeled, *args, **options)
 
+    def reduce_targets(self, statistic: FunctionTo[Result], *args: object) -> Result:
+        relabeled = TargetsOfWeightedClasses(statistic, self.new_index, self.has_weight)
+        return self.data.reduce_targets(relabeled, *args)
+
     def sample(self, count: int) -> "WeightedClasses":
         return WeightedClasses(self.data.sample(count), self.has_weight)
 
@@ -106,6 +110,17 @@ class OfWeightedClasses(NamedTuple):
 
     def __call__(self, X: Matrix, y: np.ndarray, s: np.ndarray | None, *args: object) -> Any:
         return self.statistic(X, *relabel(y, s, self.new_index, self.has_weight), *args)
+
+
+class TargetsOfWeightedClasses(NamedTuple):
+    """A statistic of relabelled targets."""
+
+    statistic: FunctionTo[Any]
+    new_index: np.ndarray
+    has_weight: np.ndarray
+
+    def __call__(self, y: np.ndarray, s: np.ndarray | None, *args: object) -> Any:
+        return self.statistic(*relabel(y, s, self.new_index, self.has_weight), *args)
 
 
 def relabel(

@@ -135,7 +135,7 @@ def class_factors(C: float, class_weight: object, mass: np.ndarray) -> Any:
     return C * np.asarray(class_weight, dtype=float)
 
 
-def class_mass(X: np.ndarray, y: np.ndarray, s: np.ndarray, classes: int) -> tuple[Any]:
+def class_mass(y: np.ndarray, s: np.ndarray | None, classes: int) -> tuple[Any]:
     """Return Σ s of each class."""
     return (np.bincount(y[:, 0].astype(np.intp), s, classes).astype(float),)
 

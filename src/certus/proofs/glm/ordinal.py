@@ -75,7 +75,7 @@ def check(
     infeasible = at.infeasible
     if not infeasible and not (np.diff(c) > 0).all():
         infeasible = "the thresholds do not increase, so a class has no probability"
-    (class_weights,) = data.reduce(class_mass, len(c) + 1)
+    (class_weights,) = data.reduce_targets(class_mass, len(c) + 1)
     if len(class_weights) != len(c) + 1 or not (class_weights > 0).all():
         infeasible = infeasible or "there must be one threshold fewer than classes with rows"
     f0 = float(-class_weights @ np.log(class_weights / class_weights.sum()))

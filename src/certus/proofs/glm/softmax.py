@@ -130,7 +130,7 @@ class SoftmaxProblem(Fitted):
     ):  # fmt: skip
         super().__init__(data, w, b, C, l1, l2, fit_intercept, intercept_scaling)
         K = len(self.b)
-        mass = np.ones(K) if class_weight is None else data.reduce(class_mass, K)[0]
+        mass = np.ones(K) if class_weight is None else data.reduce_targets(class_mass, K)[0]
         self.factor = class_factors(self.C, class_weight, mass)
         self.sums = self.take_sums(None)
         self.n = self.factor * self.sums.one

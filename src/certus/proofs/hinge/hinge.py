@@ -182,7 +182,7 @@ def _found_steps(
 ) -> np.ndarray:  # fmt: skip
     """Return the steps to a dual point of rows that are read block by block, (k, K, p + 2)."""
     k = len(b)
-    (mass,) = data.reduce(class_mass, k if one_vs_rest else 2)
+    (mass,) = data.reduce_targets(class_mass, k if one_vs_rest else 2)
     factor = class_factors(float(C), class_weight, mass)
     found = []
     for t in range(k):

@@ -6,7 +6,9 @@ Files are named without a folder: the snippet runs where the table is.
 import importlib
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
+from ...tables.table import SampledRows
 from ..content.document import Reproduction
 from ..prepared import Prepared
 from ..procedure.result import ProcedureResult
@@ -28,11 +30,13 @@ def make(
     model, script = file_names.get("model"), file_names.get("script")
     value = None if result.stopped else float(f"{result.measure.value:.3g}")
     is_frame = prepared.table.report.format == FRAME
-    recheck = f"certus verify {_quoted(model)} {_quoted(table)}" if model else ""
+    sample = prepared.table.sample
+    files = [table] if sample is None else file_names_of(sample)
+    recheck = f"certus verify {_quoted(model)} {' '.join(map(_quoted, files))}" if model else ""
     if is_frame:
         recheck = f"certus verify {_quoted(model)} {SAVED_FRAME}" if model else ""
     return Reproduction(
-        snippet=snippet(None if is_frame else table, settings, result),
+        snippet=snippet(None if is_frame else table, settings, result, sample),
         value=value,
         recheck=recheck,
         script=script,
@@ -41,24 +45,47 @@ def make(
     )
 
 
-def snippet(table: str | None, settings: Settings, result: ProcedureResult) -> str:
+def snippet(
+    table: str | None,
+    settings: Settings,
+    result: ProcedureResult,
+    sample: SampledRows | None = None,
+) -> str:
     """Python that makes the report of a table in the same folder, and prints the measure.
 
     ``table`` None: of a data frame, which the snippet calls ``df``.
     """
     options = "".join(f",\n    {name}={value}" for name, value in options_of(settings))
     lines = ["import certus", ""]
+    source = "df" if table is None else _literal(table)
+    if sample is not None:
+        lines[1:] = sample_lines(sample)
+        source = "sample"
     if result.stopped:
         lines = [STOPPED, *lines]
     if table is None:
         lines.append("# df: the data frame of the report")
-    source = "df" if table is None else _literal(table)
     lines += [
         f"report = certus.report(\n    {source}{options},\n)",
         "measure = report.content.verdict.measure",
         'print(f"{measure.name} {measure.value:.3g}")',
     ]
     return "\n".join(lines) + "\n"
+
+
+def file_names_of(sample: SampledRows) -> list[str]:
+    """The files of a sample as they were given, without their folders."""
+    return [Path(file).name for file in sample.files]
+
+
+def sample_lines(sample: SampledRows) -> list[str]:
+    """Python that draws the sample again."""
+    names, rows = file_names_of(sample), len(sample.numbers)
+    return [
+        "from certus.sources import read_sample",
+        "",
+        f"sample = read_sample({_literal(names)}, rows={rows}, seed={sample.seed})",
+    ]
 
 
 def options_of(settings: Settings) -> list[tuple[str, str]]:

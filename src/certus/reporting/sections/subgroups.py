@@ -51,7 +51,7 @@ def _groups_of(prepared: "Prepared", name: str) -> tuple[list[str], np.ndarray]:
     """Names of groups and the group of each row."""
     import pyarrow as pa
 
-    values = prepared.table.data.column(name).take(pa.array(prepared.row_numbers - 1))
+    values = prepared.table.data.column(name).take(pa.array(prepared.positions))
     is_number = pa.types.is_integer(values.type) or pa.types.is_floating(values.type)
     if is_number:
         x = numbers_of(values)

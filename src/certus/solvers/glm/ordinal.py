@@ -71,6 +71,7 @@ class OrdinalProblem(NamedTuple):
     l2: np.ndarray  # (p,), or (r, r) of combinations
     basis: Orthogonal | None = None
     user_rows: Rows | None = None  # rows of x, where ``rows`` holds combinations
+    null: OrdinalPoint | None = None  # that of the thresholds alone, where it is known
 
     def to_internal(self, w: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return θ of w (p, 1) and b = −c (K − 1,)."""
@@ -109,7 +110,7 @@ def ordinal_problem(rows: Rows, n_classes: int, alpha: float = 0.0) -> OrdinalPr
         if not np.isfinite(point.F):
             raise NonFiniteError
         if point.condition < MAX_CONDITION:
-            return problem
+            return problem._replace(null=point)
     basis = orthogonal(rows, True, alpha)
     T = basis.in_users_units
     r = T.shape[1]
@@ -136,7 +137,7 @@ def minimize(
 
     O(n·m² + m³) operations a step and O(m²) memory a thread, m = min(n, p).
     """
-    point = _point(problem, _null_theta(problem))
+    point = problem.null or _point(problem, _null_theta(problem))
     if not np.isfinite(point.F):
         raise NonFiniteError
     if start is not None:

@@ -10,6 +10,7 @@ import numpy as np
 from ...data.rows import Rows
 from .bounds import SAMPLE_ROWS, block_rows, origin_and_scale
 from .changes import AssignmentChange, OwnDistances, own_distances
+from .squares import sum_of_squares
 
 MAX_RELATIVE_DISTANCE = 2.0**40  # of the farthest row, in typical distances: float32 holds both
 FIRST_SAMPLE_ROWS = 16  # rows sampled first; more only if these are all equal
@@ -79,8 +80,7 @@ def exceeds_float32_range(rows: Rows) -> bool:
         # 1/scale is about the largest deviation in the sample
         if 1.0 > MAX_RELATIVE_DISTANCE * typical * scale > 0.0:
             return True
-        (total,) = rows.reduce(_squares)
-        if np.sqrt(total) * scale <= MAX_RELATIVE_DISTANCE:
+        if np.sqrt(sum_of_squares(rows)) * scale <= MAX_RELATIVE_DISTANCE:
             return False
         (largest,) = rows.reduce(_largest_deviation, c, combine=_larger)
     return bool(not largest * scale <= MAX_RELATIVE_DISTANCE)
@@ -94,11 +94,6 @@ def _typical_distance(X: np.ndarray) -> float:
     X = np.asarray(X, dtype=float)
     sizes = np.median([np.abs(X - X[r]).max(axis=1) for r in (0, len(X) // 2, -1)], axis=0)
     return float(np.median(sizes[sizes > 0])) if (sizes > 0).any() else 0.0
-
-
-def _squares(X: np.ndarray, _y: np.ndarray, _s: np.ndarray) -> tuple[float]:
-    x = X.ravel(order="K")
-    return (float(np.dot(x, x)),)
 
 
 def _largest_deviation(

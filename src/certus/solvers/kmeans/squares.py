@@ -19,8 +19,7 @@ class SquaresError(ValueError):
 def squares_are_representable(rows: Rows) -> bool:
     """Return False if X is not finite; raise ``SquaresError`` if squares overflow or underflow."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        with blas_limiter:
-            (total,) = rows.reduce(_squares)
+        total = sum_of_squares(rows)
         if np.isfinite(total) and total > MIN_DIFFERENCE**2:
             return True
         low, high = rows.reduce(_range, combine=_wider)
@@ -39,6 +38,14 @@ def squares_are_representable(rows: Rows) -> bool:
             "multiply it by a power of 10"
         )
     return True
+
+
+def sum_of_squares(rows: Rows) -> float:
+    """Return Σ x² over all values, which may overflow; computed once for the rows of a fit."""
+    if "squares" not in rows.found_in_X:
+        with blas_limiter:
+            rows.found_in_X["squares"] = float(rows.reduce(_squares)[0])
+    return rows.found_in_X["squares"]
 
 
 def _squares(X: np.ndarray, _y: np.ndarray, _s: np.ndarray) -> tuple[float]:

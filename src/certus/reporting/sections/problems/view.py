@@ -122,7 +122,7 @@ class DataView:
     def file_column(self, name: str) -> CategoryCodes:
         """Codes of any column of the file, for the rows of the report."""
         values = self.prepared.table.data.column(name)
-        return codes_of(values.take(self.prepared.row_numbers - 1))
+        return codes_of(values.take(self.prepared.positions))
 
     def rows_in_file(self, rows: np.ndarray) -> tuple[int, ...]:
         """The first 20 of these rows, by their numbers in the file."""

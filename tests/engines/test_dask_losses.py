@@ -60,6 +60,11 @@ def test_a_killed_worker_changes_nothing(at):
 
 FITS = {
     "logistic": (lambda: LogisticRegression(tol=1e-8), 6, ("coef_", "intercept_")),
+    "k-means": (
+        lambda: KMeans(4, n_init=1, random_state=0),
+        12,
+        ("cluster_centers_", "inertia_"),
+    ),
     "mixture": (
         lambda: GaussianMixture(3, covariance_type="diag", random_state=0),
         7,
@@ -74,7 +79,7 @@ def test_a_killed_worker_changes_nothing_in_a_fit_that_iterates(name):
     make, at, attributes = FITS[name]
     X, y, _ = data()
     y = (y > np.median(y)).astype(int)
-    classes = {} if name == "mixture" else {"y": da.from_array(y)}
+    classes = {"y": da.from_array(y)} if name == "logistic" else {}
     dX = da.from_array(X, chunks=(7_001, -1))
     found, passes = killed_while(lambda: make().fit(dX, **classes), at)
     assert passes > at + 2, "passes of the solver follow"

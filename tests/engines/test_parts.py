@@ -179,3 +179,13 @@ def test_nodes_of_any_cut_make_the_same_tree(leaves):
         both.add(right.nodes())
         both.add(left.nodes())
         assert both.root == whole.root
+
+
+def test_kept_values_are_weights_of_rows_without_targets():
+    X, _, _ = data()
+    table = PartsTable(X, cuts=(1_234, 2_500))
+    found = []
+    for rows in (Rows(X), Rows(table.X)):
+        weight = rows.map(doubled, rows.allocate())
+        found.append(rows.with_targets(None, weight).S)
+    assert found[0] == found[1]

@@ -157,7 +157,7 @@ def _rows_of(part: Any, start: int, stop: int) -> Any:
 
 
 def _targets_of(part: Any, start: int, stop: int) -> Any:
-    return _rows_of((None, *part[1:]), start, stop)
+    return _rows_of((part[0][:, :0], *part[1:]), start, stop)  # X without columns: its length
 
 
 def _same(value: Any) -> Any:

@@ -26,7 +26,7 @@ class Call(NamedTuple):
 
     ``pieces``: rows of consecutive parts; the call runs where the first is. ``states``: what
     earlier calls have kept. ``own``: arguments of this call alone. ``targets_only``: X of the
-    pieces may be None, since the call reads targets and weights alone.
+    pieces may have no columns, since the call reads targets and weights alone.
     """
 
     pieces: tuple[Piece, ...]

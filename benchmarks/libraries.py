@@ -288,11 +288,11 @@ def statsmodels():
 
 
 def certus_on_dask():
-    return Contestant("certus on Dask", "certus", f"{DASK}.certus_dask", "certus")
+    return Contestant("certus", "certus", f"{DASK}.certus_dask", "certus")
 
 
 def certus_beside_dask():
-    return Contestant("certus on threads", "certus", f"{DASK}.certus_threads", "certus")
+    return Contestant("certus threads", "certus", f"{DASK}.certus_threads", "certus")
 
 
 def dask_ml(solver=None):

@@ -35,11 +35,12 @@ class PicklingEngine:
         for call in calls:
             pieces = [
                 tuple(
-                    None if c is None else c[piece.start : piece.stop]
-                    for c in self.parts[piece.part]
+                    None if c is None or (j == 0 and k > 0 and call.targets_only)
+                    else c[piece.start : piece.stop]
+                    for j, c in enumerate(self.parts[piece.part])
                 )
-                for piece in call.pieces
-            ]
+                for k, piece in enumerate(call.pieces)
+            ]  # fmt: skip
             function, args = _frozen(pickle.loads(sent))
             self.calls.append(function.__name__)
             value, *states = function(pieces, list(call.states), _frozen(call.own), *args)

@@ -232,5 +232,17 @@ def test_the_driver_keeps_nothing_of_the_length_of_the_table(dask_client):
         np.testing.assert_array_equal(state[5:9], X[5:9, :3])
 
 
+def test_a_pass_over_targets_moves_no_row_of_x(dask_client, monkeypatch):
+    many_parts(monkeypatch)
+    X, y, s = data()
+    with dask_client.as_current():
+        table = certus.open_rows(da.from_array(X, chunks=(9_000, -1)), target=y, weights=s)
+        assert len(table.engine.parts) > 2  # a block of targets spans them all
+        assert Rows(table.X, table.y, table.s).S == Rows(X, y[:, None], s).S
+        moved = dask_client.gather(list(table.engine._sent.values()))
+    assert len(moved) == len(table.engine.parts) - 1
+    assert all(part[0] is None for part in moved)
+
+
 def _first_three(X, y, s):
     return X[:, :3]

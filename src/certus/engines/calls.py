@@ -169,7 +169,7 @@ def _slice(parts: list[Any], start: int, stop: int, targets_only: bool) -> list[
     found: list[list[Any]] = []
     before = 0
     for part in parts:
-        n = len(part[0])
+        n = next(len(column) for column in part if column is not None)
         a, b = max(start - before, 0), min(stop - before, n)
         if a < b:
             columns = (None, *part[1:]) if targets_only else part

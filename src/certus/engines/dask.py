@@ -51,7 +51,8 @@ class DaskEngine:
     def __init__(self, client: "Client", parts: Sequence["Future[Any]"], lengths: Sequence[int]):
         self.client, self.parts = client, list(parts)
         self._lengths = tuple(int(n) for n in lengths)
-        self._sent: dict[Piece, Future[Any]] = {}  # ends of blocks that begin in the part before
+        # ends of blocks that begin in the part before, with X or without
+        self._sent: dict[tuple[Piece, bool], Future[Any]] = {}
 
     def lengths(self) -> Sequence[int]:
         return self._lengths
@@ -98,22 +99,22 @@ class DaskEngine:
         pieces: list[Any] = []
         for k, piece in enumerate(call.pieces):
             whole = piece.start == 0 and piece.stop == self._lengths[piece.part]
-            if k == 0 or whole:
+            if k == 0 or (whole and not call.targets_only):
                 pieces.append([self.parts[piece.part], piece.start, piece.stop])
             else:
-                pieces.append([self._cut(piece), None, None])
+                pieces.append([self._cut(piece, call.targets_only), None, None])
         states = [[kept.result, kept.j] for kept in call.states]
         return self._start(_call, shared, pieces, states, Opaque(call.own))
 
-    def _cut(self, piece: Piece) -> "Future[Any]":
+    def _cut(self, piece: Piece, targets_only: bool) -> "Future[Any]":
         """Return some rows of a part, cut where it is, for the worker of the part before it."""
-        if piece not in self._sent:
+        sent = piece, targets_only
+        if sent not in self._sent:
             if len(self._sent) >= MAX_SENT_PIECES * len(self.parts):
                 self._sent.clear()
-            self._sent[piece] = self._start(
-                _rows_of, self.parts[piece.part], piece.start, piece.stop
-            )
-        return self._sent[piece]
+            cut = _targets_of if targets_only else _rows_of
+            self._sent[sent] = self._start(cut, self.parts[piece.part], piece.start, piece.stop)
+        return self._sent[sent]
 
 
 def start(
@@ -153,6 +154,10 @@ def _call(shared: Opaque, pieces: list[Any], states: list[Any], own: Opaque) -> 
 
 def _rows_of(part: Any, start: int, stop: int) -> Any:
     return tuple(None if column is None else column[start:stop] for column in part)
+
+
+def _targets_of(part: Any, start: int, stop: int) -> Any:
+    return _rows_of((None, *part[1:]), start, stop)
 
 
 def _same(value: Any) -> Any:

@@ -57,6 +57,7 @@ def _run(
             pieces_of(lengths, share.start, share.stop),
             tuple(handle[i] for handle in handles),
             (share.first, tuple(edges[share.first : _end(shares, i, edges)])),
+            of.targets_only,
         )
         for i, share in enumerate(shares)
     ]

@@ -25,12 +25,14 @@ class Call(NamedTuple):
     """What one call of a function is given beside the arguments that all calls share.
 
     ``pieces``: rows of consecutive parts; the call runs where the first is. ``states``: what
-    earlier calls have kept. ``own``: arguments of this call alone.
+    earlier calls have kept. ``own``: arguments of this call alone. ``targets_only``: X of the
+    pieces may be None, since the call reads targets and weights alone.
     """
 
     pieces: tuple[Piece, ...]
     states: tuple[Handle, ...] = ()
     own: tuple[Any, ...] = ()
+    targets_only: bool = False
 
 
 class CallResult(NamedTuple):

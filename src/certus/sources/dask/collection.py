@@ -16,7 +16,7 @@ from ...text.format import count
 if TYPE_CHECKING:
     from distributed import Client
 
-MAX_PART_BYTES = 1 << 27  # of X: several parts fit into the memory of any worker
+MAX_PART_BYTES = 1 << 29  # of X: several fit into the memory of a worker, and each costs a task
 MIN_PART_BYTES = 1 << 22  # smaller parts cost more messages than work
 PARTS_PER_THREAD = 2  # to which smaller chunks are joined: each costs a task in every pass
 

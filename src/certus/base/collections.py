@@ -69,7 +69,7 @@ def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
         if "X" not in names:  # refuses, whatever it is given
             return method(self, *args, **kwargs)
         given = dict(zip(names, args, strict=False)) | kwargs
-        if method.__name__ == "fit" and not _reads_tables(self):
+        if method.__name__ in ("fit", "inference") and not _reads_tables(self):
             refuse_table(self)
         X, own = given.pop("X"), None
         if is_collection(X):

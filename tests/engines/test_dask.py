@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV
 import certus
 from certus.data.rows import Rows
 from certus.engines.dask import KeptItem
-from certus.linear_model import Ridge
+from certus.linear_model import LogisticRegression, Ridge
 from certus.sources.dask.table import DaskTable
 from tests.engines.dask_data import MARKS, NAMES, N, P, collections, da, data, many_parts
 
@@ -71,6 +71,15 @@ def test_any_client_gives_the_same_bits(at, dask_client, monkeypatch):
         found = Ridge().fit(*collections(X, y, s))
     np.testing.assert_array_equal(found.coef_, expected.coef_)
     assert found.certificate_.gap == expected.certificate_.gap
+
+
+def test_standard_errors_are_those_of_arrays(where):
+    X, y, s = data()
+    k = (y > np.median(y)).astype(int)
+    for model, target in ((Ridge(), y), (LogisticRegression(C=np.inf), k)):
+        found = model.fit(X, target, s).inference(*collections(X, target, s), "HC0")
+        expected = model.inference(X, target, s, cov="HC0")
+        np.testing.assert_array_equal(found.standard_errors, expected.standard_errors)
 
 
 def test_answers_are_lazy_and_those_of_arrays(where):

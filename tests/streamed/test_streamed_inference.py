@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from certus.exceptions import InferenceError
-from certus.linear_model import LinearRegression, Ridge
+from certus.linear_model import FirthLogisticRegression, LinearRegression, Ridge
 from tests.streamed.linear_cases import CASES, N, draw, table_of
 from tests.streams import GuardedTable
 
@@ -59,6 +59,13 @@ def test_other_rows_and_selected_coefficients_are_refused(small_blocks):
     positive = LinearRegression(positive=True).fit(table_of(X, y, s))
     with pytest.raises(InferenceError, match="positive=True"):
         positive.inference(table_of(X, y, s))
+
+
+def test_a_model_that_needs_all_rows_says_so():
+    X, y, _ = draw(n=200)
+    model = FirthLogisticRegression().fit(X, y > 0)
+    with pytest.raises(TypeError, match="FirthLogisticRegression needs all rows in memory"):
+        model.inference(table_of(X, y > 0, classes=np.array([False, True])))
 
 
 @pytest.mark.parametrize("cov", ["classical", "HC3"])

@@ -2,7 +2,7 @@
 
                         a table                             a Dask collection
 fit                     block by block, or refused          a table whose parts stay on the workers
-score                   block by block                      the same
+score, inference        block by block                      the same
 predict, transform, …   block by block, an array            a lazy Dask array
 kneighbors, …           block by block, arrays              a table, its rows are fetched
 """
@@ -23,7 +23,7 @@ from ..data.streamed_scores import score_of_table
 from ..data.validation import require_target
 from ..sources.collections import is_collection, open_collection
 
-READ_AS_TABLES = ("fit", "score", "bic", "aic")
+READ_AS_TABLES = ("fit", "score", "bic", "aic", "inference")
 LAZY = (
     "predict", "predict_proba", "predict_log_proba", "decision_function", "transform",
     "score_samples",
@@ -56,6 +56,8 @@ def _reads_tables(model: object) -> bool:
 
 
 def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
+    names = list(inspect.signature(method).parameters)[1:]
+
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         X = args[0] if args else kwargs.get("X")
@@ -64,15 +66,17 @@ def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
             if scores_answers and len(args) < 2:
                 require_target(self, kwargs.get("y"))
             return method(self, *args, **kwargs)
-        given = dict(zip(("X", "y", "sample_weight"), args, strict=False)) | kwargs
-        if method.__name__ == "fit" and not _reads_tables(self):
+        if "X" not in names:  # refuses, whatever it is given
+            return method(self, *args, **kwargs)
+        given = dict(zip(names, args, strict=False)) | kwargs
+        if method.__name__ in ("fit", "inference") and not _reads_tables(self):
             refuse_table(self)
         X, own = given.pop("X"), None
         if is_collection(X):
             y, s = given.pop("y", None), given.pop("sample_weight", None)
             X = own = open_collection(self, X, y, s)
         try:
-            if scores_answers or not _reads_tables(self):
+            if scores_answers or (method.__name__ == "score" and not _reads_tables(self)):
                 return score_of_table(self, method, X, **given)
             return method(self, X, **given)
         finally:

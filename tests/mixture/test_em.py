@@ -338,3 +338,15 @@ def test_a_row_of_which_nothing_is_known_changes_no_component():
     model = GaussianMixture(3, reg_covar=0, **start).fit(empty)
     np.testing.assert_allclose(model.means_, plain.means_, rtol=1e-3)
     np.testing.assert_allclose(model.predict_proba(empty)[-1], model.weights_)
+
+
+@each_count
+def test_mixtures_of_counts_have_the_same_bits_on_any_number_of_threads(which):
+    X = counts(n=200_000, p=12, k=2)[which]
+    found = []
+    for threads in (1, 2):
+        with certus.config_context(threads=threads):
+            found.append(CLASSES[which](2, random_state=0).fit(X))
+    one, two = found
+    assert one.lower_bound_ == two.lower_bound_
+    np.testing.assert_array_equal(one.weights_, two.weights_)

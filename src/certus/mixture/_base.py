@@ -134,7 +134,8 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
     def _best_of_starts(self, rows: Rows) -> MixtureResult:
         """Run the starts and set the fitted attributes of the best."""
         family = self._family
-        problem = family.problem(rows, self._names)
+        with blas_limiter.for_work(rows.shape):
+            problem = family.problem(rows, self._names)
         warm = self.warm_start and "weights_" in vars(self)
         count = 1 if warm else int(self.n_init)
         rng = check_random_state(self.random_state)

@@ -35,6 +35,7 @@ from .findings import (
 )
 from .fingerprint import fingerprint
 from .fitted_rows import compared_with_fit
+from .offsets import with_offsets
 from .pages.run import run_page
 from .parameters import Parameters
 from .proving import prove, with_causes
@@ -220,6 +221,18 @@ def _notes(
     return notes_on_classes(reading.labels.classes, facts, weighted)
 
 
+def _with_offsets(model: object, rows: Rows, offset: object, exposure: object) -> Rows:
+    """Rows with the offsets beside their targets, for a model that was fitted with some."""
+    if not hasattr(model, "has_offset_"):
+        raise CannotVerifyError(
+            f"{type(model).__name__} models have no offset: leave offset and exposure out"
+        )
+    try:
+        return with_offsets(rows, offset, exposure)
+    except (TypeError, ValueError) as error:
+        raise CannotVerifyError(str(error)) from error
+
+
 def verify(
     model: object,
     X: object,
@@ -228,6 +241,9 @@ def verify(
     tol: float | None = None,
     bound: bool = False,
     by: Literal["proof", "page"] = "proof",
+    *,
+    offset: ArrayLike | None = None,
+    exposure: ArrayLike | None = None,
 ) -> Certificate:
     """Recompute from the data what a fitted model claims. Nothing is fitted.
 
@@ -248,6 +264,8 @@ def verify(
         "proof": the module of ``certus.proofs``, which works block by block and bounds every
         rounding error. "page": the module of ``certus.definitions``, at most 80 lines of NumPy on
         whole dense arrays, which ``export`` writes as a script.
+    offset, exposure : array-like, optional
+        Those that a PoissonRegressor or GammaRegressor was fitted with.
 
     Returns
     -------
@@ -283,6 +301,8 @@ def verify(
         raise CannotVerifyError(audit.why_unreadable(model, error)) from error
     try:
         rows = data_for_verify(inner.model, inner.X, inner.y, sample_weight)
+        if offset is not None or exposure is not None:
+            rows = _with_offsets(inner.model, rows, offset, exposure)
         reading = _read(inner.model, rows)
         make = _certify_by_page if by == "page" else _certify
         certificate = make(reading, rows, tol, _feature_names(inner.model), bound)

@@ -105,10 +105,10 @@ def test_the_odds_ratio_of_ten_years_is_that_of_age_in_decades(kind):
 
 def test_units_of_no_column_and_units_that_are_no_number_are_refused():
     found = logistic()[0]
-    with pytest.raises(ValueError, match="per has 'agee', which is no column.*'age', 'sex'"):
+    with pytest.raises(ValueError, match=r"per has 'agee', which is no column.*'age', 'sex'"):
         found.summary(per={"agee": 10})
     for unit in (0, -1, np.nan, "ten"):
-        with pytest.raises((ValueError, TypeError)):
+        with pytest.raises(ValueError, match="give a number above 0, such as 10"):
             found.odds_ratios(per={"age": unit})
 
 

@@ -8,6 +8,7 @@ T is Student's t, or normal.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -169,7 +170,7 @@ class Estimated(ABC):
                     f"per has {name!r}, which is no column. There are "
                     f"{listed([repr(column) for column in columns])}"
                 )
-            if not (np.isscalar(unit) and np.isfinite(unit) and float(unit) > 0):
+            if not (isinstance(unit, Real) and 0 < float(unit) < np.inf):
                 raise ValueError(f"per={{{name!r}: {unit!r}}}: give a number above 0, such as 10")
         return np.array([float(per.get(name, 1.0)) for name in self.names])
 

@@ -57,6 +57,11 @@ class Estimated(ABC):
     def _facts(self) -> list[str]:
         """Lines of numbers about the whole fit."""
 
+    @property
+    def reads_rows(self) -> bool:
+        """Whether some of the results are computed, when they are asked for, from the rows."""
+        return False
+
     # --- tests and intervals ----------------------------------------------------------------------
 
     @property

@@ -78,6 +78,11 @@ class LogisticInference(Estimated):
     make_profile: Callable[[], ProfileLikelihood] | None = None
 
     @property
+    def reads_rows(self) -> bool:
+        """Whether likelihood ratios are available, which read the rows again."""
+        return self.make_profile is not None
+
+    @property
     def log_likelihood(self) -> float:
         self._refuse_penalized("the likelihood's maximum")
         return self.maximum

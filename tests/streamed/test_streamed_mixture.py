@@ -8,7 +8,7 @@ from sklearn.base import clone
 import certus
 from certus.exceptions import CannotVerifyError
 from certus.mixture import BernoulliMixture, GaussianMixture, PoissonMixture
-from certus.solvers.mixture import densities, em, missing_entries, starts
+from certus.solvers.mixture import densities, em, missing_patterns, starts
 from tests.engines.parts_table import PartsTable
 from tests.streamed.linear_cases import assert_equal_bits
 from tests.streamed.mixture_cases import (

@@ -8,7 +8,7 @@ not known here.
 """
 
 import os
-import socket
+import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
@@ -105,7 +105,7 @@ def _elsewhere(
     found = differences(versions(PACKAGES), expected)
     if found:
         raise WorkersDifferError(
-            f"The worker {os.getpid()} on {socket.gethostname()} has {found}. {REMEDY}"
+            f"The worker {os.getpid()} on {platform.node()} has {found}. {REMEDY}"
         )
     return i, run_task(fold, Training(**rows), candidates, seed, _ignored, _ignored)
 

@@ -72,22 +72,22 @@ class LogLinkRegressor(RegressorMixin, CertifiedEstimator, ABC):
         self,
         *,
         alpha: float = 1.0,
-        l1_ratio: float = 0.0,
         fit_intercept: bool = True,
         solver: str = "lbfgs",
         max_iter: int = 100,
         tol: float = 1e-4,
         warm_start: bool = False,
         verbose: int = 0,
+        l1_ratio: float = 0.0,
     ):
         self.alpha = alpha
-        self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
         self.verbose = verbose
+        self.l1_ratio = l1_ratio
 
     @monitored
     def fit(

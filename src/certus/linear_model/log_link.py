@@ -19,8 +19,6 @@ class PoissonRegressor(LogLinkRegressor):
     ----------
     alpha : float, default=1.0
         Strength of the penalty; 0: none.
-    l1_ratio : float, default=0.0
-        l, from 0 (ridge) to 1 (lasso).
     fit_intercept : bool, default=True
     solver : {"lbfgs", "newton-cholesky", "newton-cg", "auto"}, default="lbfgs"
         "newton-cholesky" and "newton-cg" run as named where l is 0; the others run whatever suits
@@ -33,6 +31,8 @@ class PoissonRegressor(LogLinkRegressor):
         Start from the coefficients of the previous fit.
     verbose : int, default=0
         Above 0: print a line for each iteration.
+    l1_ratio : float, default=0.0
+        l, from 0 (ridge) to 1 (lasso).
 
     Attributes
     ----------
@@ -91,8 +91,6 @@ class GammaRegressor(LogLinkRegressor):
     ----------
     alpha : float, default=1.0
         Strength of the penalty; 0: none.
-    l1_ratio : float, default=0.0
-        l, from 0 (ridge) to 1 (lasso).
     fit_intercept : bool, default=True
     solver : {"lbfgs", "newton-cholesky", "newton-cg", "auto"}, default="lbfgs"
         "newton-cholesky" and "newton-cg" run as named where l is 0; the others run whatever suits
@@ -105,6 +103,8 @@ class GammaRegressor(LogLinkRegressor):
         Start from the coefficients of the previous fit.
     verbose : int, default=0
         Above 0: print a line for each iteration.
+    l1_ratio : float, default=0.0
+        l, from 0 (ridge) to 1 (lasso).
 
     Attributes
     ----------

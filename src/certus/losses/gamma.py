@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .base import OneScore, where_inside
-from .poisson import xlogx
+from .poisson import MAX_SCORE, xlogx
 
 
 class Gamma(OneScore):
@@ -42,7 +42,7 @@ class Gamma(OneScore):
 
     def evaluate(self, y: np.ndarray, z: np.ndarray) -> tuple[Any, Any, Any]:
         # with t = log y − z: eᵗ − 1 − t, which keeps its digits where exp(z) is close to y
-        t = np.log(y) - z
+        t = np.minimum(np.log(y) - z, MAX_SCORE)
         with np.errstate(over="ignore"):
             change = np.expm1(t)
             ratio = np.exp(t)

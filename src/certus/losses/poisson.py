@@ -6,6 +6,10 @@ import numpy as np
 
 from .base import OneScore, where_inside
 
+# exp(z) stays finite: a mean of 1e304 is refused by every line search, and a row of weight 0
+# adds 0 whatever its score
+MAX_SCORE = 700.0
+
 
 class Poisson(OneScore):
     """ℓ(y, z) = exp(z) − y − y(z − log y), y ≥ 0: half the deviance of a count of mean exp(z).
@@ -42,7 +46,8 @@ class Poisson(OneScore):
     def evaluate(self, y: np.ndarray, z: np.ndarray) -> tuple[Any, Any, Any]:
         # with t = z − log y: y(eᵗ − 1 − t), which keeps its digits where exp(z) is close to y
         positive = y > 0
-        t = z - np.log(np.where(positive, y, 1.0))
+        z = np.minimum(z, MAX_SCORE)
+        t = np.minimum(z - np.log(np.where(positive, y, 1.0)), MAX_SCORE)
         with np.errstate(over="ignore"):
             mean = np.exp(z)
             change = np.expm1(t)

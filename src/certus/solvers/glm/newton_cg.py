@@ -325,7 +325,7 @@ def _factor(A: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     while True:
         A.flat[:: len(A) + 1] = 1 + ridge
         R, condition = factor(A.copy())
-        if condition < np.inf:
+        if condition < np.inf or not ridge < 1:  # what is not finite stays so
             return R, d
         ridge *= 100
 

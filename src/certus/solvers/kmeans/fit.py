@@ -8,6 +8,9 @@ from ...data.rows import Rows
 
 # Share of J below which the gain of a step counts as none; a certificate accepts up to 1e-6.
 MIN_RELATIVE_GAIN = 2.5e-7
+# Share of J that moves of single rows must gain together, which a certificate accepts too; and the
+# same where ``tol`` is 0, and only rounding may be left.
+MIN_MOVES_GAIN, ROUNDING_GAIN = 1e-6, 1e-12
 
 
 class KMeansFit(NamedTuple):

@@ -33,7 +33,7 @@ from ..solvers.ncfs import (
 )
 from ..solvers.progress import OnStep, Step, ignore
 from ..text.format import count, number, printable
-from ._batches import TABLE_BATCH_SIZE, BatchTask, KeptRows, Survey, batch_scaling
+from ._batches import TABLE_BATCH_SIZE, BatchTask, ReferenceRows, Survey, batch_scaling
 from ._messages import fewer_selected, nothing_selected, single_column_pattern
 from ._scaling import Scaling, learn_scaling, stored_dtype
 from ._selection import check_selection, selected, unmet_selection
@@ -113,7 +113,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
         return Task(rows, problem, scaling)
 
     def _batch_task(
-        self, rows: Rows, batch_size: int, survey: Survey, kept: KeptRows,
+        self, rows: Rows, batch_size: int, survey: Survey, kept: ReferenceRows,
         targets: ClassTargets | ValueTargets, a_total: float, unit: float,
     ) -> BatchTask:  # fmt: skip
         """Problem of rows in batches; ``unit``: λ="auto" is that times the mean a of a row."""

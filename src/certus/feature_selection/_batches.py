@@ -41,7 +41,7 @@ class BatchTask(NamedTuple):
     rows: Rows  # as given; y holds class indices or numbers
     problem: BatchedProblem
     scaling: Scaling
-    kept_rows: "KeptRows"
+    kept_rows: "ReferenceRows"
     remarks: tuple[str, ...] = ()  # on the order of the rows, for the user
 
     @property
@@ -75,7 +75,7 @@ class BatchTask(NamedTuple):
         return self.problem.terms.restricted(columns)
 
 
-class KeptRows(NamedTuple):
+class ReferenceRows(NamedTuple):
     """Rows that predictions are made from, spread over all: as many as a batch has."""
 
     numbers: np.ndarray
@@ -83,7 +83,7 @@ class KeptRows(NamedTuple):
     y: np.ndarray  # (m,)
 
     @classmethod
-    def of(cls, rows: Rows, batch_size: int) -> "KeptRows":
+    def of(cls, rows: Rows, batch_size: int) -> "ReferenceRows":
         n = rows.shape[0]
         numbers = np.arange(n) if batch_size >= n else np.sort(spread(n, batch_size))
         taken = rows.take(numbers)

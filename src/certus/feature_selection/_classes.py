@@ -8,7 +8,7 @@ from ..solvers.ncfs import ClassGains, ClassTargets
 from ._base import NCFS, AnyTask
 from ._batches import (
     BatchTask,
-    KeptRows,
+    ReferenceRows,
     accuracy,
     classes_without_pairs,
     remarks_on_order,
@@ -65,7 +65,7 @@ class NCFSClassifierBase(ClassifierMixin, NCFS):
         remarks = classes_without_pairs(classes, survey, batch_size) if L is None else []
         remarks += remarks_on_order(share, batch_size, "the class")
         a_total, unit = float(factors @ survey.weights), 1.0 if L is None else mean_cost(L)
-        kept = KeptRows.of(rows, batch_size)
+        kept = ReferenceRows.of(rows, batch_size)
         task = self._batch_task(rows, batch_size, survey, kept, targets, a_total, unit)
         return task._replace(remarks=tuple(remarks))
 

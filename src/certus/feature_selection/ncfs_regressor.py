@@ -11,7 +11,7 @@ from ..solvers.ncfs import ValueGains, ValueTargets
 from ._base import NCFS, AnyTask
 from ._batches import (
     BatchTask,
-    KeptRows,
+    ReferenceRows,
     mean_loss,
     r_squared,
     remarks_on_order,
@@ -246,7 +246,7 @@ class NCFSRegressor(RegressorMixin, NCFS):
         self._require_rows(n)
         self._dense(rows.X)
         check_alpha(self.alpha)
-        kept = KeptRows.of(rows, batch_size)
+        kept = ReferenceRows.of(rows, batch_size)
         loss, _ = loss_of_values(self.loss, self.epsilon, kept.y)
         survey = survey_of(rows, batch_size, None, float(kept.y.mean()))
         share = share_between(survey, n, are_classes=False)

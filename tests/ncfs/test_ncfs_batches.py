@@ -148,6 +148,24 @@ def test_float32_rows_are_compared_in_float64():
     np.testing.assert_array_equal(one.weights_, other.weights_)
 
 
+def test_a_model_file_keeps_the_batches(tmp_path):
+    X, y = mixed()
+    model = NCFSClassifier(0.2, batch_size=SIZE).fit(X, y)
+    certus.save(model, tmp_path / "batches.certus")
+    loaded = certus.load(tmp_path / "batches.certus")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert certus.verify(loaded, X, y).certified
+    assert loaded.batch_size_ == SIZE
+
+
+def test_a_fit_to_all_rows_forgets_the_batches():
+    X, y = mixed()
+    model = NCFSClassifier(0.2, batch_size=SIZE).fit(X, y).set_params(batch_size=None).fit(X, y)
+    assert model.batch_size_ is None
+    assert model._fit_rows is None
+    assert certus.verify(model, X, y).certified
+
+
 # --- the certificate ------------------------------------------------------------------------------
 
 

@@ -6,8 +6,8 @@ T is Student's t, or normal.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
@@ -17,6 +17,8 @@ from ..exceptions import InferenceError
 from ..text.cells import Precision, pvalue
 from ..text.format import count, listed, number
 from ..text.table import ResultTable
+from .design import Design
+from .new_rows import read_new_rows, require_determined
 
 BIAS = "ignores the bias of the penalty"
 
@@ -33,6 +35,13 @@ class Estimated(ABC):
     cov: str
     fit_intercept: bool
     alpha: Any  # of a penalty α‖w‖²/2 or α‖w‖²: 0 without one
+    # L and M of each target's covariance LMLᵀ, or of that of all classes
+    factors: tuple[tuple[np.ndarray, np.ndarray], ...] = field(default=(), kw_only=True)
+    design: Design | None = field(default=None, kw_only=True)
+    n_groups: int | None = field(default=None, kw_only=True)  # of cov="cluster"
+    # what a pipeline does with rows before the model
+    prepare: Callable[[object], object] | None = field(default=None, kw_only=True)
+    remarks: tuple[str, ...] = field(default=(), kw_only=True)  # below every table
 
     # --- defined by each model --------------------------------------------------------------------
 
@@ -91,7 +100,7 @@ class Estimated(ABC):
             )
 
     def _interval(self, level: float) -> tuple[np.ndarray, np.ndarray]:
-        half = self._quantile((1 + _share(level)) / 2) * self.standard_errors
+        half = self._quantile((1 + share(level)) / 2) * self.standard_errors
         return self.coef - half, self.coef + half
 
     # --- tables -----------------------------------------------------------------------------------
@@ -135,7 +144,7 @@ class Estimated(ABC):
         rows = count(int(n), "row") if n.is_integer() else f"rows of total weight {number(n)}"
         return self._table(
             columns,
-            f"{model}, {rows}, {self.cov} standard errors",
+            f"{model}, {rows}, {self._cov_text()} standard errors",
             self._facts(),
             precision=Precision(("coef", "std error", *ends), errors),
             statistics=(letter,),
@@ -151,10 +160,44 @@ class Estimated(ABC):
             columns,
             keys=len(self._keys()),
             title=title,
-            notes=[*notes, *self._undetermined()],
+            notes=[*notes, *self._undetermined(), *self.remarks],
             pvalues=("p",),
             **layout,
         )
+
+    def _cov_text(self) -> str:
+        if self.n_groups is None:
+            return self.cov
+        return f"{self.cov} ({count(self.n_groups, 'group')})"
+
+    # --- new rows and nested models ---------------------------------------------------------------
+
+    def _new_rows(self, X_new: object) -> np.ndarray:
+        """Return [1 X] of new rows, after the steps of the pipeline."""
+        require_determined(self.standard_errors)
+        X_new = X_new if self.prepare is None else self.prepare(X_new)
+        return read_new_rows(X_new, self.names[int(self.fit_intercept) :], self.fit_intercept)
+
+    @property
+    def _n_parameters(self) -> float:
+        """The number of coefficients that the rows determine."""
+        raise self._not_comparable()
+
+    @property
+    def _fit_value(self) -> float:
+        """The log-likelihood, or the residual sum of squares."""
+        raise self._not_comparable()
+
+    def _compared_with(self, small: Any, more: float) -> tuple[float, float | None]:
+        """Return the statistic of ``more`` coefficients, and its residual degrees of freedom."""
+        raise self._not_comparable()
+
+    def _difference_of_targets(self, small: Any) -> str | None:
+        """Describe how the targets differ beyond their values; None where they do not."""
+        return None
+
+    def _not_comparable(self) -> InferenceError:
+        return InferenceError(f"{self._kind[0]} models have no test of nested models")
 
     # --- units ------------------------------------------------------------------------------------
 
@@ -231,7 +274,8 @@ def facts_line(facts: dict[str, Any]) -> str:
     )
 
 
-def _share(level: float) -> float:
+def share(level: float) -> float:
+    """Return a level, refused unless it is a share between 0 and 1."""
     if not 0 < level < 1:
         raise ValueError(f"level={level!r}: give a share between 0 and 1, such as 0.95")
     return level

@@ -55,4 +55,5 @@ def firth_inference(
         null=maximum - (null_loss - loss),
         effective_parameters=float(inference_result.rank),
         make_profile=partial(Profile, penalized, inference_result.theta, inference_result.basis),
+        factors=(inference_result.factors,),
     )

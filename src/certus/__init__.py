@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         distances,
         exceptions,
         feature_selection,
-        inference,
         linear_model,
         losses,
         metrics,
@@ -30,9 +29,12 @@ if TYPE_CHECKING:
     )
     from .certificate import Certificate, verify
     from .derivatives import check_gradient
+    from .inference import CallableModule
     from .model_files import load, save
     from .reporting.report import report
     from .sources import open_rows
+
+    inference: CallableModule
 
 __version__ = "0.1.0"
 __all__ = [

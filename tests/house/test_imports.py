@@ -62,6 +62,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *ESTIMATORS,
         *BASIC,
     },
+    "model_inference": {"certificate", "inference", "linear_model", *BASIC},
     "reporting": {
         "audit",
         "certificate",

@@ -17,7 +17,7 @@ from ..exceptions import InferenceError
 from ..text.cells import Precision, pvalue
 from ..text.format import count, listed, number
 from ..text.table import ResultTable
-from .design import Design
+from .fitted_columns import FittedColumns
 from .new_rows import read_new_rows, require_determined
 
 BIAS = "ignores the bias of the penalty"
@@ -37,7 +37,7 @@ class Estimated(ABC):
     alpha: Any  # of a penalty α‖w‖²/2 or α‖w‖²: 0 without one
     # L and M of each target's covariance LMLᵀ, or of that of all classes
     factors: tuple[tuple[np.ndarray, np.ndarray], ...] = field(default=(), kw_only=True)
-    design: Design | None = field(default=None, kw_only=True)
+    design: FittedColumns | None = field(default=None, kw_only=True)
     n_groups: int | None = field(default=None, kw_only=True)  # of cov="cluster"
     # what a pipeline does with rows before the model
     prepare: Callable[[object], object] | None = field(default=None, kw_only=True)

@@ -20,7 +20,7 @@ from .base import Estimated
 
 
 @dataclass(frozen=True)
-class Comparison:
+class NestedComparison:
     """Test of a model against a larger one in which it is nested.
 
     Attributes
@@ -45,6 +45,13 @@ class Comparison:
     fits: tuple[float, float]  # log-likelihood, or residual sum of squares
 
     @property
+    def _shown_error(self) -> float:
+        """Error by which the fits are rounded, so that their difference has three digits."""
+        difference = abs(self.fits[0] - self.fits[1])
+        is_f = self.residual_degrees_of_freedom is not None
+        return difference if is_f else min(difference, 1.0)
+
+    @property
     def table(self) -> ResultTable:
         """Table of the two models and the test."""
         is_f = self.residual_degrees_of_freedom is not None
@@ -67,7 +74,7 @@ class Comparison:
             notes=notes,
             pvalues=("p",),
             statistics=("F", "LR chi²"),
-            precision=Precision((value,), np.full(2, abs(self.fits[0] - self.fits[1]))),
+            precision=Precision((value,), np.full(2, self._shown_error)),
         )
 
     def __repr__(self) -> str:
@@ -77,7 +84,7 @@ class Comparison:
         return self.table._repr_html_()
 
 
-def compare(small: Estimated, large: Estimated) -> Comparison:
+def compare(small: Estimated, large: Estimated) -> NestedComparison:
     """Test whether the additional columns of the larger of two nested models have coefficients 0.
 
     Parameters
@@ -88,7 +95,7 @@ def compare(small: Estimated, large: Estimated) -> Comparison:
 
     Returns
     -------
-    Comparison
+    NestedComparison
         By F for least squares, else by the likelihood ratio.
 
     Examples
@@ -124,7 +131,7 @@ def compare(small: Estimated, large: Estimated) -> Comparison:
     statistic, nu = large._compared_with(small, more - fewer)
     p = chdtrc(more - fewer, statistic) if nu is None else fdtrc(more - fewer, nu, statistic)
     features = small.names[int(small.fit_intercept) :]
-    return Comparison(
+    return NestedComparison(
         statistic=statistic,
         degrees_of_freedom=more - fewer,
         residual_degrees_of_freedom=nu,

@@ -14,7 +14,7 @@ from ..data.validation import data_for_verify, one_of
 from ..exceptions import InferenceError
 from ..inference import Inference
 from ..inference.base import feature_names
-from ..inference.design import Design
+from ..inference.fitted_columns import FittedColumns
 from ..runtime.pool import blas_limiter
 from ..solvers.inference.linear import COVARIANCES, LinearEstimates, infer
 from ._groups import n_groups_of, read_groups
@@ -70,7 +70,8 @@ def require_certified_and_unedited(model: "LinearRegressor | LinearClassifier") 
     if not certificate.certified:
         raise InferenceError(
             f"the fit is not certified ({certificate.status}): standard errors are those of the "
-            "optimum. See certificate_.explain()"
+            "optimum. certus.inference(model, X, y) fits it again from here, up to the optimum; or "
+            "see certificate_.explain()"
         )
     fitted = certificate.parameters
     w = np.atleast_2d(model.coef_).T
@@ -132,11 +133,11 @@ def _results(
     )
 
 
-def design_of(rows: Rows) -> Design:
+def design_of(rows: Rows) -> FittedColumns:
     """Return hashes of the columns, targets and weights."""
     X, y, s = rows.sample_block(MAX_HASHED_ROWS)
     X = X if isinstance(X, np.ndarray) else X.toarray()
-    return Design(
+    return FittedColumns(
         n_rows=rows.shape[0],
         targets="" if y is None else _hash(y),
         weights="" if s is None else _hash(s),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Design:
+class FittedColumns:
     """Hashes of at most 1,024 rows, spread over all: as many for any number of columns."""
 
     n_rows: int
@@ -12,7 +12,7 @@ class Design:
     weights: str  # "" without weights
     columns: tuple[str, ...]
 
-    def difference_of_rows(self, other: "Design") -> str | None:
+    def difference_of_rows(self, other: "FittedColumns") -> str | None:
         """Describe how the rows of another fit differ; None where they do not."""
         if self.n_rows != other.n_rows:
             return f"one was fitted on {self.n_rows:,} rows, the other on {other.n_rows:,}"

@@ -26,7 +26,7 @@ from ..sources.collections import is_collection, open_collection
 READ_AS_TABLES = ("fit", "score", "bic", "aic", "inference")
 LAZY = (
     "predict", "predict_proba", "predict_log_proba", "decision_function", "transform",
-    "score_samples",
+    "score_samples", "impute",
 )  # fmt: skip
 SEARCHES = ("kneighbors", "kneighbors_graph", "radius_neighbors", "radius_neighbors_graph")
 

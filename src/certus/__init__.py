@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .derivatives import check_gradient
     from .inference import CallableModule
     from .model_files import load, save
+    from .model_inference import infer as infer
     from .reporting.report import report
     from .sources import open_rows
 
@@ -68,6 +69,7 @@ __all__ = [
 _LAZY = {
     "Certificate": "certificate",
     "check_gradient": "derivatives",
+    "infer": "model_inference",  # what calling the package ``inference`` does
     "load": "model_files",
     "open_rows": "sources",
     "report": "reporting.report",

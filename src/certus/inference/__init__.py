@@ -24,7 +24,6 @@ scikit-learn's LinearRegression, proven optimal
 """
 
 import sys
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -33,8 +32,18 @@ from .comparison import NestedComparison, compare
 from .firth import FirthInference
 from .linear import Inference
 from .logistic import LogisticInference
+from .ordinal import OrdinalInference
+from .proportional_odds import ProportionalOddsTest
 
-__all__ = ["FirthInference", "Inference", "LogisticInference", "NestedComparison", "compare"]
+__all__ = [
+    "FirthInference",
+    "Inference",
+    "LogisticInference",
+    "NestedComparison",
+    "OrdinalInference",
+    "ProportionalOddsTest",
+    "compare",
+]
 
 
 class CallableModule(ModuleType):
@@ -71,10 +80,10 @@ class CallableModule(ModuleType):
             With the names of the columns that the pipeline makes. Its ``predict`` takes rows as
             the pipeline does.
         """
-        # by name, since the estimators import the classes of this package
-        infer = import_module("certus.model_inference").infer
-        found: Estimated = infer(model, X, y, sample_weight, cov, groups)
-        return found
+        # found on first use, since the estimators import the classes of this package
+        from .. import infer
+
+        return infer(model, X, y, sample_weight, cov, groups)
 
 
 sys.modules[__name__].__class__ = CallableModule

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,11 @@ from ..text.format import count, listed, number
 from ..text.table import ResultTable
 from .fitted_columns import FittedColumns
 from .new_rows import read_new_rows, require_determined
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..plotting import ForestDisplay
 
 BIAS = "ignores the bias of the penalty"
 
@@ -176,7 +181,16 @@ class Estimated(ABC):
         """Return [1 X] of new rows, after the steps of the pipeline."""
         require_determined(self.standard_errors)
         X_new = X_new if self.prepare is None else self.prepare(X_new)
-        return read_new_rows(X_new, self.names[int(self.fit_intercept) :], self.fit_intercept)
+        return read_new_rows(X_new, self._feature_names, self.fit_intercept)
+
+    @property
+    def _feature_names(self) -> tuple[str, ...]:
+        """The names of the columns of X."""
+        return self.names[int(self.fit_intercept) :]
+
+    def _with_features(self, features: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the names of all coefficients, with other names of the columns of X."""
+        return (*self.names[: int(self.fit_intercept)], *features)
 
     @property
     def _n_parameters(self) -> float:
@@ -199,6 +213,83 @@ class Estimated(ABC):
     def _not_comparable(self) -> InferenceError:
         return InferenceError(f"{self._kind[0]} models have no test of nested models")
 
+    # --- plots ------------------------------------------------------------------------------------
+
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        level: float = 0.95,
+        per: Mapping[str, float] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> "ForestDisplay":
+        """Forest plot of the coefficients and their intervals; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        level : float, default=0.95
+        per : dict, optional
+            Units, as in ``summary``.
+        columns : sequence of str, optional
+            Columns to draw, from top to bottom; by default all, up to 40.
+
+        Returns
+        -------
+        certus.plotting.ForestDisplay
+        """
+        table = self.summary(level, per)
+        ends = f"{percent(level)} low", "high"
+        return self._forest(table, ("coef", *ends), self._ratio_rows, columns, "coefficient", ax)
+
+    def _forest(
+        self,
+        table: ResultTable,
+        of: tuple[str, str, str],
+        slopes: np.ndarray,
+        columns: Sequence[str] | None,
+        label: str,
+        ax: "Axes | None",
+    ) -> "ForestDisplay":
+        """Draw the estimates and intervals of some rows of a table; ``slopes``: the candidates."""
+        from ..plotting import ForestDisplay
+
+        keys = self._keys()
+        names = np.array(keys["name"])[self._ratio_rows]
+        groups = next((values for key, values in keys.items() if key != "name"), None)
+        rows = np.arange(len(names))
+        if columns is not None:
+            for column in columns:
+                if column not in names:
+                    raise ValueError(
+                        f"columns has {column!r}, which is no column. There are "
+                        f"{listed([repr(name) for name in self._feature_names])}"
+                    )
+            rows = np.concatenate([np.flatnonzero(names == column) for column in columns])
+        rows = np.flatnonzero(slopes)[rows]
+        shown = table["name"]
+        if groups is not None:
+            own = np.array(groups)[self._ratio_rows] if len(groups) != len(shown) else groups
+            shown = np.array([f"{a}: {b}" for a, b in zip(own, shown, strict=True)])
+        estimates, low, high = (table[name] for name in of)
+        text = (table.texts(name) for name in of)
+        texts = [f"{a} ({b} to {c})" for a, b, c in zip(*text, strict=True)]
+        return ForestDisplay(
+            [str(shown[i]) for i in rows],
+            estimates[rows],
+            low[rows],
+            high[rows],
+            ratio=of[0] == "odds ratio",
+            label=label,
+            texts=[texts[i] for i in rows],
+        ).plot(ax)
+
+    @property
+    def _ratio_rows(self) -> np.ndarray:
+        """Which coefficients, in one dimension, are slopes."""
+        slopes = np.arange(len(self.names)) >= int(self.fit_intercept)
+        return np.tile(slopes, self.coef.size // len(self.names))
+
     # --- units ------------------------------------------------------------------------------------
 
     def _in_units(
@@ -211,7 +302,7 @@ class Estimated(ABC):
     def _units(self, per: Mapping[str, float] | None) -> np.ndarray:
         """Return the unit of each name, 1 unless ``per`` has it."""
         per = {} if per is None else per
-        columns = self.names[int(self.fit_intercept) :]
+        columns = self._feature_names
         for name, unit in per.items():
             if name not in columns:
                 raise ValueError(

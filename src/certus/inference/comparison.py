@@ -130,7 +130,7 @@ def compare(small: Estimated, large: Estimated) -> NestedComparison:
         )
     statistic, nu = large._compared_with(small, more - fewer)
     p = chdtrc(more - fewer, statistic) if nu is None else fdtrc(more - fewer, nu, statistic)
-    features = small.names[int(small.fit_intercept) :]
+    features = small._feature_names
     return NestedComparison(
         statistic=statistic,
         degrees_of_freedom=more - fewer,
@@ -165,7 +165,7 @@ def _added_columns(small: Estimated, large: Estimated) -> tuple[str, ...]:
     difference = a.difference_of_rows(b) or large._difference_of_targets(small)
     if difference is not None:
         raise InferenceError(f"the models are not nested: {difference}")
-    names = small.names[int(small.fit_intercept) :]
+    names = small._feature_names
     lost = [
         repr(name) for name, column in zip(names, a.columns, strict=True) if column not in b.columns
     ]
@@ -176,6 +176,6 @@ def _added_columns(small: Estimated, large: Estimated) -> tuple[str, ...]:
         )
     if small.fit_intercept and not large.fit_intercept:
         raise InferenceError("the models are not nested: the larger one has no intercept")
-    pairs = zip(large.names[int(large.fit_intercept) :], b.columns, strict=True)
+    pairs = zip(large._feature_names, b.columns, strict=True)
     added = [name for name, column in pairs if column not in a.columns]
     return ("intercept",) * (large.fit_intercept and not small.fit_intercept) + tuple(added)

@@ -4,10 +4,10 @@ z_j = θ̂_j/se_j,   p_j = P(|N(0, 1)| > |z_j|),   θ̂_j ± q·se_j            
 D_j(β) = 2(max log L − max_{θ_j = β} log L),   p_j = P(χ²₁ > D_j(0)),   {β : D_j(β) ≤ q²}   (LR)
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy.special import chdtrc, expit, ndtr, ndtri
@@ -18,6 +18,11 @@ from ..text.format import listed
 from ..text.table import ResultTable
 from .base import BIAS, Estimated, facts_line, half_widths, percent, share, stacked
 from .new_rows import standard_errors_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..plotting import ForestDisplay
 
 KINDS = ("wald", "lr")
 
@@ -156,8 +161,7 @@ class LogisticInference(Estimated):
         """
         self._refuse_penalized("an odds ratio")
         coef, low, high = self._in_units(per, self.coef, *self._interval_of(level, kind))
-        first = int(self.fit_intercept)
-        rows = np.tile(np.arange(len(self.names)) >= first, len(self.classes) - 1)
+        rows = self._ratio_rows
         pvalues = self.pvalues if kind == "wald" else self.lr_pvalues
         with np.errstate(over="ignore"):
             columns: dict[str, Any] = {
@@ -227,6 +231,39 @@ class LogisticInference(Estimated):
             precision=Precision(tuple(p), half_widths(*p.values())),
             interval=("low", "high", f"{percent(level)} interval"),
         )
+
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        level: float = 0.95,
+        per: Mapping[str, float] | None = None,
+        columns: Sequence[str] | None = None,
+        kind: str | None = None,
+    ) -> "ForestDisplay":
+        """Forest plot of the odds ratios on a log axis; of the coefficients, if penalised.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        level : float, default=0.95
+        per : dict, optional
+            Units, as in ``summary``.
+        columns : sequence of str, optional
+            Columns to draw, from top to bottom; by default all, up to 40.
+        kind : {"wald", "lr"}, optional
+            Of the intervals, as in ``odds_ratios``.
+
+        Returns
+        -------
+        certus.plotting.ForestDisplay
+        """
+        if self._penalized:
+            return super().plot(ax, level=level, per=per, columns=columns)
+        table = self.odds_ratios(level, per=per, **({} if kind is None else {"kind": kind}))
+        label = f"odds ratio ({self._against()[0]})"
+        rows = np.ones(len(table), dtype=bool)
+        return self._forest(table, ("odds ratio", "low", "high"), rows, columns, label, ax)
 
     @property
     def _n_parameters(self) -> float:

@@ -23,7 +23,7 @@ from ..solvers.loop import Fit, Solver
 from ..solvers.problem import Problem
 from ._aliases import warn_of_aliases
 from ._classifier import LinearClassifier, Probabilities, attributes_of, with_constant
-from ._logistic_inference import logistic_inference
+from ._inference import logistic_inference
 from ._parameters import Strength, positive, strength_of, whole_number
 from ._partial_fit import fit_class_part, supports_partial_fit
 from ._registry import component, make_solver

@@ -1,5 +1,5 @@
 """Inference for any fitted model: ``certus.inference(pipeline_or_model, X, y)``."""
 
-from .infer import infer
+from .any_model import infer
 
 __all__ = ["infer"]

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..certificate import Certificate
-from ..data.memory import memory_for_gram, memory_for_streamed
-from ..data.validation import data_for_verify, one_of
-from ..exceptions import InferenceError
-from ..inference import LogisticInference
-from ..inference.base import feature_names
-from ..runtime.pool import blas_limiter
-from ..solvers.inference.logistic import COVARIANCES, LogisticEstimates, infer_logistic
-from ..solvers.inference.profile_likelihood import Profile
-from ._groups import n_groups_of, read_groups
-from ._inference import (
+from ...certificate import Certificate
+from ...data.memory import memory_for_gram, memory_for_streamed
+from ...data.validation import data_for_verify, one_of
+from ...exceptions import InferenceError
+from ...inference import LogisticInference
+from ...inference.base import feature_names
+from ...runtime.pool import blas_limiter
+from ...solvers.inference.logistic import COVARIANCES, LogisticEstimates, infer_logistic
+from ...solvers.inference.profile_likelihood import Profile
+from .groups import n_groups_of, read_groups
+from .linear import (
     design_of,
     require_certified_and_unedited,
     require_same_objective,
@@ -25,7 +25,7 @@ from ._inference import (
 )
 
 if TYPE_CHECKING:
-    from .logistic import LogisticRegression
+    from ..logistic import LogisticRegression
 
 
 def logistic_inference(

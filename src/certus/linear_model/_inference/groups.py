@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ..data.rows import Rows
-from ..exceptions import InferenceError
-from ..solvers.inference.clusters import Clusters
+from ...data.rows import Rows
+from ...exceptions import InferenceError
+from ...solvers.inference.clusters import Clusters
 
 
 def read_groups(groups: object, rows: Rows, cov: str) -> Clusters | None:

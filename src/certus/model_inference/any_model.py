@@ -74,10 +74,8 @@ def _of_scikit_learn(walked: Walked, options: dict[str, Any]) -> Estimated:
 def _named(found: Estimated, walked: Walked, *remarks: str) -> Estimated:
     """Return results with the names of the pipeline's columns, its steps and remarks."""
     names = found.names
-    if walked.names is not None:
-        first = names[: int(found.fit_intercept)]
-        if len(walked.names) == len(names) - len(first):
-            names = (*first, *walked.names)
+    if walked.names is not None and len(walked.names) == len(found._feature_names):
+        names = found._with_features(walked.names)
     return replace(
         found,
         names=names,
@@ -94,12 +92,13 @@ def _refit_remark(what: str, distance: float) -> str:
 
 
 def _distance(model: Any, found: Estimated) -> float:
-    """Return the largest distance of a model's coefficients from the optimum, in their errors."""
-    w, b = np.atleast_2d(model.coef_).T, np.ravel(model.intercept_)
+    """Return the largest distance of a model's slopes from the optimum, in standard errors."""
+    w = np.atleast_2d(model.coef_).T
     if len(getattr(found, "classes", ())) > 2 and w.shape[1] > 1:  # relative to the first class
-        w, b = w[:, 1:] - w[:, :1], b[1:] - b[0]
-    first = int(found.fit_intercept)
-    slopes = found.coef.reshape(len(found.coef), -1)[first : first + len(w)]
-    errors = found.standard_errors.reshape(slopes.shape[0] + len(found.coef) - len(w), -1)
-    moved = np.abs(w - slopes) / errors[first : first + len(w)]
-    return float(np.nanmax(moved, initial=0.0))
+        w = w[:, 1:] - w[:, :1]
+    of_slopes = slice(int(found.fit_intercept), int(found.fit_intercept) + len(w))
+    best, errors = (
+        values.reshape(len(found.names), -1)[of_slopes]
+        for values in (found.coef, found.standard_errors)
+    )
+    return float(np.nanmax(np.abs(w - best) / errors, initial=0.0))

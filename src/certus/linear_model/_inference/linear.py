@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..certificate import Certificate
-from ..certificate.fingerprint import MAX_HASHED_ROWS, fingerprint
-from ..data.memory import memory_for_gram, memory_for_streamed
-from ..data.rows import Rows
-from ..data.validation import data_for_verify, one_of
-from ..exceptions import InferenceError
-from ..inference import Inference
-from ..inference.base import feature_names
-from ..inference.fitted_columns import FittedColumns
-from ..runtime.pool import blas_limiter
-from ..solvers.inference.linear import COVARIANCES, LinearEstimates, infer
-from ._groups import n_groups_of, read_groups
+from ...certificate import Certificate
+from ...certificate.fingerprint import MAX_HASHED_ROWS, fingerprint
+from ...data.memory import memory_for_gram, memory_for_streamed
+from ...data.rows import Rows
+from ...data.validation import data_for_verify, one_of
+from ...exceptions import InferenceError
+from ...inference import Inference
+from ...inference.base import feature_names
+from ...inference.fitted_columns import FittedColumns
+from ...runtime.pool import blas_limiter
+from ...solvers.inference.linear import COVARIANCES, LinearEstimates, infer
+from .groups import n_groups_of, read_groups
 
 if TYPE_CHECKING:
-    from ._base import LinearRegressor
-    from ._classifier import LinearClassifier
+    from .._base import LinearRegressor
+    from .._classifier import LinearClassifier
 
 OBJECTIVE_RTOL = 1e-9  # rounding of the objective on the same rows, summed in another order
 
@@ -76,7 +76,8 @@ def require_certified_and_unedited(model: "LinearRegressor | LinearClassifier") 
     fitted = certificate.parameters
     w = np.atleast_2d(model.coef_).T
     b = np.ravel(model.intercept_)
-    if w.shape != fitted["w"].shape or np.any(w != fitted["w"]) or np.any(b != fitted["b"]):
+    fitted_b = -fitted["thresholds"] if "thresholds" in fitted else fitted["b"]
+    if w.shape != fitted["w"].shape or np.any(w != fitted["w"]) or np.any(b != fitted_b):
         raise InferenceError("coef_ or intercept_ was changed after the fit: fit again")
 
 

@@ -72,6 +72,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "audit",
         "certificate",
         "data",
+        "engines",
         "model_files",
         "root",
         "solvers",

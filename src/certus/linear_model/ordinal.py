@@ -186,7 +186,7 @@ class OrdinalRegression(LinearClassifier):
         >>> y = np.digitize(X @ [2.0, -1.0] + rng.logistic(size=300), [-1.0, 1.0])
         >>> inference = OrdinalRegression().fit(X, y).inference(X, y)
         >>> inference.names, inference.standard_errors.round(2)
-        (('x0', 'x1', '0|1', '1|2'), array([0.19, 0.14, 0.16, 0.16]))
+        (('x0', 'x1', '0|1', '1|2'), array([0.19, 0.15, 0.17, 0.17]))
         """
         return ordinal_inference(self, X, y, sample_weight)
 

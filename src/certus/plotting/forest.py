@@ -19,7 +19,7 @@ INCHES_PER_ROW = 0.26
 MIN_HEIGHT_INCHES = 1.6
 MAX_NAME_LENGTH = 28  # characters
 TICKS = (1.0, 2.0, 5.0)  # in each power of ten of a log axis
-MAX_LABELLED_DECADES = 3  # beyond, only powers of ten have a label
+MAX_DECADES_WITH_TICKS_WITHIN = 3  # beyond, only powers of ten have a label
 
 
 class ForestDisplay:
@@ -154,7 +154,7 @@ class ForestDisplay:
             from matplotlib.ticker import MaxNLocator
 
             axis.set_major_locator(MaxNLocator(5))
-        elif decades <= MAX_LABELLED_DECADES:
+        elif decades <= MAX_DECADES_WITH_TICKS_WITHIN:
             axis.set_major_locator(LogLocator(base=10, subs=TICKS, numticks=20))
         else:
             axis.set_major_locator(LogLocator(base=10, numticks=5))

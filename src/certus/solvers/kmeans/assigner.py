@@ -6,8 +6,8 @@ import numpy as np
 
 from ...data.rows import Rows
 from .bounds import Bounds
-from .changes import AssignmentChange, OwnDistances
 from .differences import DifferenceAssigner, exceeds_float32_range
+from .fit import AssignmentChange, OwnDistances
 from .sparse import SparseAssigner
 
 

@@ -33,7 +33,7 @@ ROUNDING = 64 * 2.0**-53  # of both terms of a gain, for each column
 SPARSE_TILE = 1 << 20  # distances of sparse rows at a time
 
 
-class Candidates(NamedTuple):
+class MovableRows(NamedTuple):
     """Rows that gain by moving alone, the largest gain first."""
 
     gain: np.ndarray  # (m,)
@@ -42,7 +42,7 @@ class Candidates(NamedTuple):
     label: np.ndarray  # (m,)
 
 
-class _Centers(NamedTuple):
+class _SortedMeans(NamedTuple):
     """Means, weights of the clusters, and the other centres of each by distance."""
 
     C: np.ndarray
@@ -52,7 +52,7 @@ class _Centers(NamedTuple):
     apart: np.ndarray
 
     @classmethod
-    def of(cls, C: np.ndarray, n: np.ndarray, unit: float, rows: int) -> "_Centers":
+    def of(cls, C: np.ndarray, n: np.ndarray, unit: float, rows: int) -> "_SortedMeans":
         k = len(C)
         if k * k > 4 * rows or not (n > 0).all():
             return cls(C, n, unit, np.empty((0, 0), np.int32), np.empty((0, 0)))
@@ -82,7 +82,7 @@ def move_single_rows(
     n, least_gain = n * unit, least_gain * unit
     if rows.shape[0] * C.size <= MAX_SWEPT_WORK:
         return _swept(rows, point_weights, C, labels, n, unit, block, least_gain)
-    found = candidates(rows, point_weights, C, labels, n, unit, block)
+    found = movable_rows(rows, point_weights, C, labels, n, unit, block)
     C, total = C.copy(), 0.0
     for x, s, a in zip(found.x, found.s, found.label, strict=True):
         rest = n[a] - s
@@ -141,7 +141,7 @@ def _copied(
     return [np.ascontiguousarray(x)], [weights], [np.array(labels, dtype=np.int32)]
 
 
-def candidates(
+def movable_rows(
     rows: Rows,
     weights: RowState | None,
     C: np.ndarray,
@@ -149,23 +149,23 @@ def candidates(
     n: np.ndarray,
     unit: float,
     block: int,
-) -> Candidates:
+) -> MovableRows:
     """Return the rows that gain by moving alone, at most ``MAX_MOVES``.
 
     Weights of rows are multiplied by ``unit``, as n is.
     """
-    given = _Centers.of(C, n, unit, rows.shape[0])
+    given = _SortedMeans.of(C, n, unit, rows.shape[0])
     beside = (labels,) if weights is None else (labels, weights)
-    found: Candidates = rows.reduce(
-        _sparse_candidates if rows.sparse else _candidates, given, beside=beside,
+    found: MovableRows = rows.reduce(
+        _movable_of_sparse_block if rows.sparse else _movable_of_block, given, beside=beside,
         block_rows=block, times=len(C), combine=_merge,
     )  # fmt: skip
     return _largest(found)
 
 
-def _candidates(
+def _movable_of_block(
     X: np.ndarray, _y: object, s: np.ndarray | None, labels: np.ndarray, *given: Any
-) -> Candidates:
+) -> MovableRows:
     """Return the candidates of a block of dense rows."""
     from ...kernels.kmeans.single_moves import best_moves
 
@@ -179,9 +179,9 @@ def _candidates(
     return _taken(X, gain, s, labels)
 
 
-def _sparse_candidates(
+def _movable_of_sparse_block(
     given_X: Block, _y: object, s: np.ndarray | None, labels: np.ndarray, *given: Any
-) -> Candidates:
+) -> MovableRows:
     """Return the candidates of a block of sparse rows, by ‖x − μ‖² = ‖x‖² − 2xᵀμ + ‖μ‖²."""
     *point_weights, (C, n, unit, _, _) = given
     s = _scaled(point_weights[0] if point_weights else s, unit, len(labels))
@@ -206,21 +206,21 @@ def _scaled(s: np.ndarray | None, unit: float, n: int) -> np.ndarray:
     return np.full(n, unit) if s is None else np.ascontiguousarray(s, dtype=float) * unit
 
 
-def _taken(X: Any, gain: np.ndarray, s: np.ndarray, labels: np.ndarray) -> Candidates:
+def _taken(X: Any, gain: np.ndarray, s: np.ndarray, labels: np.ndarray) -> MovableRows:
     i = np.flatnonzero(gain > 0)
     i = i[np.argsort(-gain[i], kind="stable")[:MAX_MOVES]]
     x = X[i].toarray() if not isinstance(X, np.ndarray) else X[i]
-    return Candidates(gain[i], x.astype(float), s[i], labels[i].astype(np.intp))
+    return MovableRows(gain[i], x.astype(float), s[i], labels[i].astype(np.intp))
 
 
-def _merge(left: Candidates, right: Candidates) -> Candidates:
-    return _largest(Candidates(*(np.concatenate(both) for both in zip(left, right, strict=True))))
+def _merge(left: MovableRows, right: MovableRows) -> MovableRows:
+    return _largest(MovableRows(*(np.concatenate(both) for both in zip(left, right, strict=True))))
 
 
-def _largest(found: Candidates) -> Candidates:
+def _largest(found: MovableRows) -> MovableRows:
     """Return the largest gains; of equal ones those of the first rows."""
     order = np.argsort(-found.gain, kind="stable")[:MAX_MOVES]
-    return Candidates(*(part[order] for part in found))
+    return MovableRows(*(part[order] for part in found))
 
 
 # --- equal rows -----------------------------------------------------------------------------------

@@ -14,6 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import certus
+from certus.data import frames, plain_frames
+from certus.data.frames import from_frame
 from certus.linear_model import LinearRegression, Ridge, RidgeCV
 from tests.contract.problems import regression, weights
 
@@ -85,12 +87,104 @@ def test_true_and_false_are_one_and_zero_and_whole_numbers_are_numbers(make):
 
 def test_a_frame_of_one_type_is_not_copied():
     frame = pd.DataFrame(X, columns=NAMES)
-    from certus.data.frames import from_frame
-
     found = from_frame(frame)
     assert np.shares_memory(found.X, frame.to_numpy())
     single = from_frame(pl.DataFrame(columns(X.astype(np.float32))))
     assert single.X.dtype == np.float32
+
+
+def of_type(dtype, null):
+    """Columns of a type of NumPy, the last with a null if there is a place for it."""
+    values = np.array([[1, 0], [0, 1], [1, 1]], dtype=dtype)
+    if dtype not in (bool, "float32", "float64"):
+        values[2] = min(np.iinfo(dtype).max, 2**53 - 1)
+    lists = [list(column) for column in values.T]
+    if null:
+        lists[1][0] = None
+    return lists
+
+
+PLAIN = {
+    "pandas": lambda lists, dtype: pd.DataFrame(
+        {name: pd.Series(values, dtype=dtype) for name, values in zip("ab", lists, strict=True)}
+    ),
+    "polars": lambda lists, dtype: pl.DataFrame(
+        {
+            name: pl.Series(values, dtype=pl.Series(np.array([], dtype)).dtype)
+            for name, values in zip("ab", lists, strict=True)
+        }
+    ),
+    "Arrow": lambda lists, dtype: pa.table(
+        {
+            name: pa.array(values, type=pa.from_numpy_dtype(dtype))
+            for name, values in zip("ab", lists, strict=True)
+        }
+    ),
+}
+TYPES = [
+    "int8", "int16", "int32", "int64", "uint8", "uint32", "uint64", "float32", "float64", "bool",
+]  # fmt: skip
+
+
+def column_by_column(frame, monkeypatch):
+    with monkeypatch.context() as m:
+        m.setattr(plain_frames, "CONVERSIONS", {})
+        return from_frame(frame)
+
+
+@pytest.mark.parametrize("null", [False, True])
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("library", PLAIN)
+def test_plain_numbers_are_those_of_each_column(library, dtype, null, monkeypatch):
+    if null and library == "pandas" and not dtype.startswith("float"):
+        pytest.skip("NumPy's whole numbers have no null")
+    lists = of_type(bool if dtype == "bool" else dtype, null)
+    wide = [1.5, 2.5, float(2**53 - 1)]
+    for frame in (
+        PLAIN[library](lists, dtype),
+        PLAIN[library](lists, dtype)[:0],
+        _beside(PLAIN[library](lists, dtype), wide, library),
+    ):
+        found, expected = from_frame(frame), column_by_column(frame, monkeypatch)
+        assert found.names == expected.names
+        assert found.X.dtype == expected.X.dtype
+        np.testing.assert_array_equal(found.X, expected.X)
+
+
+def _beside(frame, values, library):
+    """The frame with a column of float64 behind it."""
+    if library == "pandas":
+        return frame.assign(c=np.array(values))
+    if library == "polars":
+        return frame.with_columns(pl.Series("c", values))
+    return frame.append_column("c", pa.array(values))
+
+
+@pytest.mark.parametrize("library", PLAIN)
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+def test_a_frame_of_plain_numbers_is_converted_in_one_call(library, dtype, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("read column by column")
+
+    frame = PLAIN[library](of_type(dtype, null=dtype == "float64"), dtype)
+    monkeypatch.setattr(frames, "_numbers", refuse)
+    assert from_frame(frame).X.shape == (3, 2)
+
+
+def test_batches_of_a_table_are_one_array():
+    table = pa.concat_tables([pa.table(columns(X[:20])), pa.table(columns(X[20:]))])
+    np.testing.assert_array_equal(from_frame(table).X, X)
+    np.testing.assert_array_equal(from_frame(table.to_batches()[1]).X, X[20:])
+
+
+def test_names_of_another_fit_are_noted_again():
+    model = Ridge().fit(pd.DataFrame(columns()), y)
+    model.fit(pd.DataFrame(columns(names=list("abcd"))), y)
+    assert list(model.feature_names_in_) == list("abcd")
+    assert model.fit(X, y).n_features_in_ == 4
+    assert not hasattr(model, "feature_names_in_")
+    with pytest.warns(UserWarning, match="X has feature names, but Ridge was fitted without"):
+        model.predict(pd.DataFrame(columns()))
 
 
 @each_library

@@ -6,12 +6,14 @@ narwhals is imported when a frame is seen, and brings in no library that the use
 Rows are taken in their order: an index is not a column, and nothing is aligned by it.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..text.format import listed
+from .plain_frames import column_names, plain_numbers
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -35,20 +37,22 @@ def _library(values: object) -> str | None:
 
 def from_frame(X: Any) -> Frame | None:
     """Return the columns of X as one array; None if X is no frame, or has no names."""
-    if _library(X) is None or not hasattr(X, "shape") or len(X.shape) != 2:
+    library = _library(X)
+    if library is None or not hasattr(X, "shape") or len(X.shape) != 2:
         return None
-    names = list(getattr(X, "column_names", None) or X.columns)
-    if not names or not all(isinstance(name, str) for name in names):
+    names = column_names(X)
+    if not names or not all(issubclass(kind, str) for kind in set(map(type, names))):
         return None
     if len(set(names)) < len(names):
-        twice = listed([repr(name) for name in dict.fromkeys(names) if names.count(name) > 1])
+        twice = listed([repr(name) for name, times in Counter(names).items() if times > 1])
         raise ValueError(f"X has columns of the same name: {twice}. Rename or drop them")
+    plain = plain_numbers(X, library)
+    if plain is not None:
+        return Frame(plain, names)
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True)
     dtypes = list(frame.schema.values())
-    if all(dtype == nw.Float64 for dtype in dtypes) and not _has_missing(frame):
-        return Frame(frame.to_numpy(), names)
     width = np.float32 if all(dtype == nw.Float32 for dtype in dtypes) else np.float64
     out = np.empty(frame.shape, dtype=width)
     for j, name in enumerate(names):
@@ -108,11 +112,6 @@ def _labels(series: "nw.Series[Any]") -> np.ndarray:
     values = np.empty(len(series), dtype=object)
     values[:] = series.to_list()
     return values
-
-
-def _has_missing(frame: "nw.DataFrame[Any]") -> bool:
-    """Whether any column has a null."""
-    return any(frame[name].null_count() for name in frame.columns)
 
 
 def _numbers(series: "nw.Series[Any]", called: str, name: str | None) -> np.ndarray:
@@ -178,7 +177,8 @@ def other_columns(fitted: Sequence[str], given: Sequence[str]) -> str | None:
         if columns:
             shown = columns if len(columns) <= 6 else [*columns[:5], "..."]
             lines += [heading, *(f"- {name}" for name in shown)]
-    common = [name for name in given if name in set(fitted)]
+    known = set(fitted)
+    common = [name for name in given if name in known]
     moved = [
         name for name, other in zip(common, _kept(fitted, common), strict=True) if name != other
     ]

@@ -158,7 +158,7 @@ def test_an_estimator_that_needs_all_rows_says_so_before_any_work(where):
 
 def test_workers_with_other_versions_are_named(client, monkeypatch):
     here = tuple((name, "1.0" if name == "numpy" else v) for name, v in workers.versions())
-    monkeypatch.setattr(workers, "versions_here", lambda: here)
+    monkeypatch.setattr(workers, "versions_here", lambda packages: here)
     with pytest.raises(WorkersDifferError, match=r"tcp://.* has numpy .* instead of 1\.0"):
         Ridge().fit(*collections(*data()))
 
@@ -177,7 +177,7 @@ def test_a_worker_without_the_package_is_named(client, monkeypatch):
         workers.require_equal_workers(client)
 
 
-def _needs_a_package_that_is_not_there():
+def _needs_a_package_that_is_not_there(packages):
     import not_installed  # noqa: F401
 
 

@@ -66,6 +66,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "audit",
         "certificate",
         "data",
+        "engines",
         "model_files",
         "root",
         "solvers",

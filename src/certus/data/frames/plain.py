@@ -42,7 +42,7 @@ def _from_pandas(X: Any) -> np.ndarray | None:
 
 
 def _from_polars(X: Any) -> np.ndarray | None:
-    kinds = set(map(type, X.dtypes))  # hashing an instance takes longer
+    kinds: set[Any] = set(map(type, X.dtypes))  # hashing an instance takes longer
     if not all(one.is_float() or one.is_integer() or str(one) == "Boolean" for one in kinds):
         return None
     if len(kinds) > 1 and not any(str(one) == "Float64" for one in kinds):

@@ -34,9 +34,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "plotting": {"text", "exceptions"},
     "inference": {"text", "exceptions"},
     "derivatives": {"text", "exceptions"},
+    "refits": {"solvers", "losses", "penalties", "data", *BASIC},
     "certificate": {
         "sources",
         "audit",
+        "refits",
         "data",
         "definitions",
         "proofs",

@@ -68,6 +68,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "audit",
         "certificate",
         "data",
+        "engines",
         "model_files",
         "root",
         "solvers",

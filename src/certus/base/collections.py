@@ -59,6 +59,11 @@ def _reads_tables(model: object) -> bool:
     return bool(getattr(model, "_reads_rows", False))
 
 
+def _answers_tables(model: object) -> bool:
+    """Whether the answers of a model's own methods are to whole tables."""
+    return _reads_tables(model) and not getattr(model, "_answers_in_blocks", False)
+
+
 def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
     names = list(inspect.signature(method).parameters)[1:]
 
@@ -117,7 +122,7 @@ def _in_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
         X = args[0] if args else kwargs.get("X")
         if is_collection(X):
             X = open_collection(self, X)
-        if not isinstance(X, StreamedTable) or _reads_tables(self):
+        if not isinstance(X, StreamedTable) or _answers_tables(self):
             return method(self, *args, **kwargs)
         others = {name: value for name, value in kwargs.items() if name != "X"}
         return answers_of_table(self, method.__name__, X, *args[1:], **others)

@@ -179,6 +179,21 @@ def test_the_certificate_says_what_was_compared():
     assert c._finding.batches == 6
 
 
+@pytest.mark.parametrize(
+    "how", [{}, {"form": "mean", "alpha": 0.002}, {"prior": "uniform"}], ids=str
+)
+def test_the_residual_is_not_below_the_slopes_in_high_precision(how):
+    judges = pytest.importorskip("tests.attack.judges.ncfs")
+    from tests.attack.judges.linear_problems import Rows
+
+    X, y = mixed(n=40)
+    s = np.random.default_rng(2).uniform(0.5, 2, size=40)
+    model = NCFSClassifier(**{"alpha": 0.1, "batch_size": 15, **how}).fit(X, y, s)
+    assert model.weights_.any()
+    assert model.certificate_.certified
+    assert judges.judge(model.certificate_, model, Rows(X, y, s)) == []
+
+
 def test_weights_of_other_batches_are_refused():
     X, y = mixed()
     model = NCFSClassifier(0.3, batch_size=SIZE).fit(X, y)

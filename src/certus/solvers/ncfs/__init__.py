@@ -1,7 +1,14 @@
 """Solvers for NCFS: feature weights W = w² ≥ 0 for which nearby rows agree best."""
 
 from .ascent import yang
-from .batched import BatchedProblem, BatchTerms, ClassTargets, ValueTargets, left_out_votes
+from .batched import (
+    GAIN_ROWS,
+    BatchedProblem,
+    BatchTerms,
+    ClassTargets,
+    ValueTargets,
+    left_out_votes,
+)
 from .fit import NCFSFit
 from .float32 import lbfgs_float32, with_X
 from .gains import ClassGains, PairLoss, ValueGains
@@ -13,6 +20,7 @@ from .references import reference_sums
 
 __all__ = [
     "COLUMNS_PER_EXPONENTIAL",
+    "GAIN_ROWS",
     "BatchTerms",
     "BatchedProblem",
     "ClassGains",

@@ -22,6 +22,7 @@ from ..data.streamed_answers import answers_of_table
 from ..data.streamed_input import refuse_table
 from ..data.streamed_scores import score_of_table
 from ..data.validation import require_target
+from ..runtime.refusals import refuses_in_one_frame
 from ..sources.collections import is_collection, open_collection
 
 READ_AS_TABLES = ("fit", "score", "bic", "aic", "inference")
@@ -34,7 +35,10 @@ SEARCHES = ("kneighbors", "kneighbors_graph", "radius_neighbors", "radius_neighb
 
 
 def accept_collections(cls: type) -> None:
-    """Let the methods of a class take tables and Dask collections, inherited ones as well."""
+    """Let the methods of a class take tables and Dask collections, inherited ones as well.
+
+    They are what users call, so their refusals are raised from one frame.
+    """
     wrappers = (
         (READ_AS_TABLES, _as_table), (LAZY, _lazily), (SEARCHES, _in_blocks), (IN_PARTS, _in_parts),
     )  # fmt: skip
@@ -44,10 +48,10 @@ def accept_collections(cls: type) -> None:
             if hasattr(method, "fn"):  # scikit-learn's ``available_if``
                 if not hasattr(method.fn, "_accepts_tables"):
                     method = copy(method)
-                    method.fn = _marked(accept(method.fn))
+                    method.fn = _marked(refuses_in_one_frame(accept(method.fn)))
                     setattr(cls, name, method)
             elif inspect.isfunction(method) and not hasattr(method, "_accepts_tables"):
-                setattr(cls, name, _marked(accept(method)))
+                setattr(cls, name, _marked(refuses_in_one_frame(accept(method))))
 
 
 def _marked(method: Any) -> Any:
@@ -58,6 +62,11 @@ def _marked(method: Any) -> Any:
 def _reads_tables(model: object) -> bool:
     """Whether a model's own methods read tables."""
     return bool(getattr(model, "_reads_rows", False))
+
+
+def _answers_tables(model: object) -> bool:
+    """Whether the answers of a model's own methods are to whole tables."""
+    return _reads_tables(model) and not getattr(model, "_answers_in_blocks", False)
 
 
 def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -136,7 +145,7 @@ def _in_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
         X = args[0] if args else kwargs.get("X")
         if is_collection(X):
             X = open_collection(self, X)
-        if not isinstance(X, StreamedTable) or _reads_tables(self):
+        if not isinstance(X, StreamedTable) or _answers_tables(self):
             return method(self, *args, **kwargs)
         others = {name: value for name, value in kwargs.items() if name != "X"}
         return answers_of_table(self, method.__name__, X, *args[1:], **others)

@@ -9,7 +9,7 @@ from ..exceptions import DegenerateWarning
 from ..runtime.user_frame import warn_user
 
 
-def warn_of_a_constant_target(rows: Rows, fit_intercept: bool, alpha: object) -> None:
+def warn_of_a_constant_target(rows: Rows, fit_intercept: bool, alpha: Any) -> None:
     """Warn that cross-validation compared equal models, where y has a single value."""
     if not fit_intercept:
         return

@@ -20,8 +20,8 @@ from .streamed import StreamedTable, StreamedX
 
 STREAMING = (
     "LinearRegression, Ridge, RidgeCV, Lasso, ElasticNet, LassoCV, ElasticNetCV, "
-    "PoissonRegressor, GammaRegressor, LogisticRegression, OrdinalRegression, LinearSVC, KMeans, "
-    "MiniBatchKMeans, all mixtures, and "
+    "LogisticRegression, OrdinalRegression, PoissonRegressor, GammaRegressor, LinearSVC, "
+    "NCFSClassifier, NCFSRegressor, KMeans, MiniBatchKMeans, all mixtures, and "
     "CalibratedClassifier and PriorCorrectedClassifier around a fitted model"
 )
 

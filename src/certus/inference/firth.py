@@ -96,6 +96,10 @@ class FirthInference(LogisticInference):
     def bic(self) -> float:
         raise InferenceError(self._no_likelihood("BIC"))
 
+    @property
+    def _n_parameters(self) -> float:
+        raise InferenceError(self._no_likelihood("a comparison of nested models"))
+
     @staticmethod
     def _no_likelihood(what: str) -> str:
         return (

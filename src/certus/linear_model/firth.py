@@ -14,7 +14,7 @@ from ..solvers.glm.firth import FirthProblem, firth_problem, minimize
 from ..solvers.loop import Fit
 from ..solvers.progress import OnStep
 from ._classifier import LinearClassifier, Probabilities, attributes_of
-from ._firth_inference import firth_inference
+from ._inference import firth_inference
 from ._parameters import whole_number
 from ._unpenalized import warn_of_aliases
 

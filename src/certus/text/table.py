@@ -83,6 +83,11 @@ class ResultTable:
             raise KeyError(f"no column {column!r}: there are {', '.join(self.columns)}")
         return self._columns[column]
 
+    def texts(self, column: str) -> list[str]:
+        """The values of a column as they are printed."""
+        self[column]  # raises KeyError where there is none
+        return self._cells(range(len(self)))[column]
+
     def to_dict(self) -> dict[str, list[Any]]:
         """{column: list of values}."""
         return {name: values.tolist() for name, values in self._columns.items()}

@@ -21,6 +21,7 @@ from ..data.streamed_answers import answers_of_table
 from ..data.streamed_input import refuse_table
 from ..data.streamed_scores import score_of_table
 from ..data.validation import require_target
+from ..runtime.refusals import refuses_in_one_frame
 from ..sources.collections import is_collection, open_collection
 
 READ_AS_TABLES = ("fit", "score", "bic", "aic", "inference")
@@ -32,17 +33,20 @@ SEARCHES = ("kneighbors", "kneighbors_graph", "radius_neighbors", "radius_neighb
 
 
 def accept_collections(cls: type) -> None:
-    """Let the methods of a class take tables and Dask collections, inherited ones as well."""
+    """Let the methods of a class take tables and Dask collections, inherited ones as well.
+
+    They are what users call, so their refusals are raised from one frame.
+    """
     for names, accept in ((READ_AS_TABLES, _as_table), (LAZY, _lazily), (SEARCHES, _in_blocks)):
         for name in names:
             method = inspect.getattr_static(cls, name, None)
             if hasattr(method, "fn"):  # scikit-learn's ``available_if``
                 if not hasattr(method.fn, "_accepts_tables"):
                     method = copy(method)
-                    method.fn = _marked(accept(method.fn))
+                    method.fn = _marked(refuses_in_one_frame(accept(method.fn)))
                     setattr(cls, name, method)
             elif inspect.isfunction(method) and not hasattr(method, "_accepts_tables"):
-                setattr(cls, name, _marked(accept(method)))
+                setattr(cls, name, _marked(refuses_in_one_frame(accept(method))))
 
 
 def _marked(method: Any) -> Any:

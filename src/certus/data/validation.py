@@ -4,7 +4,6 @@ A bad value is named by row and column, with a remedy, before work is lost. Larg
 read once more for this: NaN and infinity show in the sums of the fit, and are then looked for.
 """
 
-import difflib
 import numbers
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..exceptions import CannotVerifyError
 from ..runtime.user_frame import warn_user
 from ..text.format import count
+from ..text.suggestions import did_you_mean
 from .csr import CSR
 from .finite import require_finite
 from .frames import from_frame, from_series, holds_text, other_columns
@@ -353,8 +353,8 @@ def boolean(name: str, value: object) -> bool:
 def one_of(name: str, value: object, options: Iterable[Any]) -> Any:
     options = list(options)
     if not any(value is option or value == option for option in options):
-        close = difflib.get_close_matches(str(value), [str(option) for option in options], 1)
-        hint = f". Did you mean {close[0]!r}?" if close else ""
+        close = did_you_mean(value, options)
+        hint = f". Did you mean {close!r}?" if close else ""
         raise ValueError(f"{name}={value!r}: give one of {', '.join(map(repr, options))}{hint}")
     return value
 

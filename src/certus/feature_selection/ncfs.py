@@ -116,10 +116,10 @@ class NCFSClassifier(NCFSClassifierBase):
     In batches j runs over the rows of i's batch, and F has 1/B Σᵢ for B batches in place of Σᵢ (the
     mean form stays the mean over all rows), so that λ has the meaning of a fit to one batch. A fit
     takes O(n·m·P) operations for m rows a batch, a pass over the rows for each evaluation of F and
-    some before and after; the memory does not grow with n. The certificate is about this F, recomputed over
-    all batches, and says nothing about pairs of rows in different batches. Predictions come from m
-    rows spread over those of the fit. The order of the rows must not depend on the class: sorted
-    rows are refused.
+    some before and after; the memory does not grow with n. The certificate is about this F,
+    recomputed over all batches, and says nothing about pairs of rows in different batches.
+    Predictions come from m rows spread over those of the fit. The order of the rows must not depend
+    on the class: sorted rows are refused.
 
     ``sample_weight`` is the importance of predicting a row, not its influence on others: weight 2
     is not the row twice, since the copy would be its nearest neighbour.

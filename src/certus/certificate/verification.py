@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .. import audit
+from ..data.frames import require_same_order
 from ..data.rows import Rows
 from ..data.validation import data_for_verify
 from ..exceptions import CannotVerifyError
@@ -294,6 +295,10 @@ def verify(
         raise ValueError(f'decisions={decisions!r}: use "auto", True or False')
     if is_collection(X):
         X, y, sample_weight = open_collection(model, X, y, sample_weight), None, None
+    try:
+        require_same_order(X, y, sample_weight)
+    except ValueError as error:
+        raise CannotVerifyError(str(error)) from error
     try:
         inner = audit.unwrap(model, X, y)
         if not audit.known(inner.model):

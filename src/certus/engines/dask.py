@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from .direct import DirectCalls, KeptItem, KeptResult, Shared
+from .direct import DirectCalls, KeptItem, KeptResult, Recipe, Shared
 from .on_workers import Opaque, called, rows_of, targets_of
 from .protocol import Call, CallResult, Handle, Piece
 from .workers import versions_here
@@ -27,7 +27,7 @@ QUIET_SECONDS = 30.0  # without a task, after which Dask may take its workers to
 
 
 class DaskEngine:
-    """Parts that are futures of a client: ``Part`` each, in the order of the table."""
+    """Parts that are futures of a client: ``WorkerPart`` each, in the order of the table."""
 
     name = "dask"
 
@@ -75,7 +75,8 @@ class DaskEngine:
         """Make calls by a task each, and one for the value of each that keeps states."""
         if not calls:
             return []
-        made = [self._start_call(shared, call) for call in calls]
+        recipes = [Recipe(shared, call) for call in calls]
+        made = [self._future_of(recipe) for recipe in recipes]
         values = [self._start(item, result, 0) for result in made] if keeps else made
         try:
             found = self.client.gather(values)
@@ -83,9 +84,8 @@ class DaskEngine:
             self.client.cancel([*made, *values])
             raise
         results = []
-        for call, future, value in zip(calls, made, found, strict=True):
-            result = KeptResult(0, -1, [], shared, call)
-            result.is_made_by(future)
+        for recipe, value in zip(recipes, found, strict=True):
+            result = KeptResult(0, -1, [], recipe)
             states = tuple(KeptItem(result, j) for j in range(1, keeps + 1))
             results.append(CallResult(value if keeps else value[0], states))
         return results
@@ -94,8 +94,8 @@ class DaskEngine:
         self._last_task = time.monotonic()
         return start(self.client, function, *args)
 
-    def _start_call(self, shared: Shared, call: Call) -> "Future[Any]":
-        pieces: list[Any] = []
+    def _start_call(self, shared: Shared, recipe: Recipe) -> "Future[Any]":
+        call, pieces = recipe.call, list[Any]()
         for k, (part, first, last) in enumerate(call.pieces):
             whole = first == 0 and last == self._lengths[part]
             if k == 0 or (whole and not call.targets_only):
@@ -103,7 +103,7 @@ class DaskEngine:
             else:  # cut where they are, for the worker of the part before them
                 cut = targets_of if call.targets_only else rows_of
                 pieces.append([self._start(cut, self.parts[part], first, last), None, None])
-        states = [[self._future_of(kept), j] for kept, j in call.states]
+        states = [[before.future, j] for before, j in recipe.states]
         return self._start(_call, self._sent(shared), pieces, states, Opaque(call.own))
 
     def _sent(self, shared: Shared) -> Any:
@@ -113,21 +113,20 @@ class DaskEngine:
                 shared.sent = self._start(_same, shared.sent)
         return shared.sent
 
-    def _future_of(self, kept: KeptResult) -> "Future[Any]":
-        """Return the result as a future, made by tasks of all calls that it follows from."""
-        waiting = [kept]
+    def _future_of(self, recipe: Recipe) -> "Future[Any]":
+        """Return the result of a recipe, made by tasks of all calls that it follows from."""
+        waiting = [recipe]
         while waiting:
-            result = waiting[-1]
-            if result.call is None or result.shared is None:
-                waiting.pop()
-                continue
-            before = [state.result for state in result.call.states if state.result.future is None]
+            last = waiting[-1]
+            before = [each for each, _ in last.states if each.future is None]
             if before:
                 waiting += before
-            else:
-                result.is_made_by(self._start_call(result.shared, result.call))
-        assert kept.future is not None
-        return kept.future
+                continue
+            waiting.pop()
+            if last.future is None and last.shared is not None:
+                last.is_made_by(self._start_call(last.shared, last))
+        assert recipe.future is not None
+        return recipe.future
 
     def _show_work(self) -> None:
         """Start a task now and then: a scheduler may close workers that have none for a while."""

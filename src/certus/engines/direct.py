@@ -16,7 +16,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
-from .on_workers import Message, Place, PlacedCall, PlacedPiece, answers_of, serve, stop
+from .on_workers import Message, PlacedCall, PlacedPiece, ResultPlace, answers_of, serve, stop
 from .protocol import Call, CallResult
 from .workers import Versions
 
@@ -34,26 +34,36 @@ class Shared:
         self.sent: Any = None
 
 
-class KeptResult:
-    """The result of a call, beside a part of a worker.
+class Recipe:
+    """How a result is made again: its call, of results that have recipes too.
 
-    ``shared`` and ``call`` make it again; ``future`` is the result where they did.
+    ``future`` is the result where that was done; Dask then knows what it follows from.
     """
 
-    def __init__(
-        self, home: int, number: int, released: list[tuple[int, int]], shared: Shared, call: Call
-    ):
-        self.home, self.number, self.released = home, number, released
+    def __init__(self, shared: Shared, call: Call):
         self.shared: Shared | None = shared
-        self.call: Call | None = call
+        self.call = call._replace(states=())
+        self.states: tuple[tuple[Recipe, int], ...] = tuple(
+            (state.result.recipe, state.j) for state in call.states
+        )
         self.future: Future[Any] | None = None
+
+    def is_made_by(self, future: "Future[Any]") -> None:
+        """Note the task that makes the result, and forget the rest."""
+        self.future, self.shared, self.states = future, None, ()
+
+
+class KeptResult:
+    """The result of a call, kept beside a part until nothing refers to it here.
+
+    Its recipe stays as long as later results follow from it.
+    """
+
+    def __init__(self, home: int, number: int, released: list[tuple[int, int]], recipe: Recipe):
+        self.home, self.number, self.released, self.recipe = home, number, released, recipe
 
     def __del__(self) -> None:
         self.released.append((self.home, self.number))
-
-    def is_made_by(self, future: "Future[Any]") -> None:
-        """Note the task that makes the result; Dask knows what it follows from."""
-        self.future, self.shared, self.call = future, None, None
 
 
 class KeptItem(NamedTuple):
@@ -105,22 +115,24 @@ class DirectCalls:
                     continue
                 states: tuple[Any, ...] = ()
                 if one.number is not None:
-                    result = KeptResult(
-                        home_of(calls[i]), one.number, self.released, shared, calls[i]
-                    )
+                    recipe = Recipe(shared, calls[i])
+                    result = KeptResult(home_of(calls[i]), one.number, self.released, recipe)
                     states = tuple(KeptItem(result, j) for j in range(1, keeps + 1))
                 results[i] = CallResult(value[0], states)
         return results
 
     def _locate(self, calls: Sequence[Call]) -> dict[str, str]:
         """Find the workers of all parts, and of the states that tasks made, by their keys."""
+        from distributed import wait
+
         made = {
-            state.result.future.key: state.result.future
+            state.result.recipe.future.key: state.result.recipe.future
             for call in calls
             for state in call.states
-            if state.result.future is not None
+            if state.result.recipe.future is not None
         }
         if any(part.status != "finished" for part in self.parts):
+            wait(self.parts)  # they are made, or made again
             self.workers = {}
         if self.workers and not made:
             return {}
@@ -138,7 +150,7 @@ class DirectCalls:
         """Return a call with the places of its inputs; None where one is not known."""
         worker = self.workers.get(home)
         needed = {piece.part for piece in call.pieces}
-        needed |= {state.result.home for state in call.states if state.result.future is None}
+        needed |= {state.result.home for state in call.states if state.result.recipe.future is None}
         if worker is None or not needed <= self.workers.keys():
             return None
 
@@ -147,20 +159,21 @@ class DirectCalls:
 
         pieces = tuple(
             PlacedPiece(
-                Place(self.parts[part].key, None, from_there(self.workers[part])),
+                ResultPlace(self.parts[part].key, None, from_there(self.workers[part])),
                 start, stop_, call.targets_only,
             )
             for part, start, stop_ in call.pieces
         )  # fmt: skip
         states = []
         for kept, j in call.states:
-            if kept.future is None:
+            future = kept.recipe.future
+            if future is None:
                 key, number, at = self.parts[kept.home].key, kept.number, self.workers[kept.home]
-            elif kept.future.key in elsewhere:
-                key, number, at = kept.future.key, None, elsewhere[kept.future.key]
+            elif future.key in elsewhere:
+                key, number, at = future.key, None, elsewhere[future.key]
             else:
                 return None
-            states.append((Place(key, number, from_there(at)), j))
+            states.append((ResultPlace(key, number, from_there(at)), j))
         number = next(self.numbers) if keeps else None
         return PlacedCall(self.parts[home].key, number, pieces, tuple(states), call.own)
 
@@ -182,19 +195,19 @@ class DirectCalls:
             )
             for worker, message in messages.items()
         }
+        found: dict[str, Any] = dict.fromkeys(messages)
         try:
             waiting = set(asked.values())
             while waiting:
-                _, waiting = await asyncio.wait(waiting, timeout=POLL_SECONDS)
+                done, waiting = await asyncio.wait(waiting, timeout=POLL_SECONDS)
+                for worker, task in asked.items():
+                    if task in done and task.exception() is None:
+                        answer = task.result().get(worker)
+                        found[worker] = loads(answer) if isinstance(answer, bytes) else None
                 waiting -= {asked[worker] for worker in self._lost() if worker in asked}
         finally:
             for task in asked.values():
                 task.cancel()
-        found = {}
-        for worker, task in asked.items():
-            is_done = task.done() and not task.cancelled() and task.exception() is None
-            answer = task.result().get(worker) if is_done else None
-            found[worker] = loads(answer) if isinstance(answer, bytes) else None
         return found
 
     def _lost(self) -> set[str]:

@@ -29,7 +29,7 @@ class Opaque:
         self.value = value
 
 
-class Part(tuple[Any, Any, Any]):
+class WorkerPart(tuple[Any, Any, Any]):
     """(X, y, s) of consecutive rows, with what is kept beside them on a worker.
 
     A copy on another worker, or one that was on disk, has nothing beside it.
@@ -39,16 +39,16 @@ class Part(tuple[Any, Any, Any]):
     kept: dict[int, tuple[Any, ...]]  # results of calls, by their numbers
     fetched: dict[Any, Any]  # rows of parts on other workers
 
-    def __new__(cls, X: Any, y: Any, s: Any, summary: Any = None) -> "Part":
+    def __new__(cls, X: Any, y: Any, s: Any, summary: Any = None) -> "WorkerPart":
         part = super().__new__(cls, (X, y, s))
         part.summary, part.kept, part.fetched = summary, {}, {}
         return part
 
     def __reduce__(self) -> Any:
-        return Part, (*self, self.summary)
+        return WorkerPart, (*self, self.summary)
 
 
-class Place(NamedTuple):
+class ResultPlace(NamedTuple):
     """A result of Dask, or what is kept beside it, and the worker that has it."""
 
     key: str
@@ -59,7 +59,7 @@ class Place(NamedTuple):
 class PlacedPiece(NamedTuple):
     """Rows start:stop of a part, and whether X of them may be left out."""
 
-    place: Place
+    place: ResultPlace
     start: int
     stop: int
     targets_only: bool
@@ -71,7 +71,7 @@ class PlacedCall(NamedTuple):
     home: str
     number: int | None
     pieces: tuple[PlacedPiece, ...]
-    states: tuple[tuple[Place, int], ...]  # and which item of the result
+    states: tuple[tuple[ResultPlace, int], ...]  # and which item of the result
     own: tuple[Any, ...]
 
 
@@ -89,14 +89,15 @@ class NotHere(Exception):
 
 
 async def serve(message: bytes, dask_worker: Any = None) -> bytes:
-    """Make the calls of a message; return their values, (value,) each, or None where one is lost.
+    """Make the calls of a message; return their values, (value,) each, or None for those that fail.
 
-    An exception of one call is the answer to all: it is raised again where the pass began.
+    Whoever asked makes these by tasks, which raise again what was raised here.
     """
     from distributed.protocol.pickle import dumps, loads
 
     with kept_memory:
-        return dumps(await _answered(dask_worker, loads(message)))  # type: ignore[no-any-return]
+        answer: bytes = dumps(await _answered(dask_worker, loads(message)))
+    return answer
 
 
 async def _answered(worker: Any, asked: Message) -> list[tuple[Any] | None]:
@@ -105,7 +106,7 @@ async def _answered(worker: Any, asked: Message) -> list[tuple[Any] | None]:
 
     for key, number in asked.released:
         part = worker.data.get(key)
-        if isinstance(part, Part):
+        if isinstance(part, WorkerPart):
             part.kept.pop(number, None)
     shared = loads(asked.shared)
     turns = asyncio.Semaphore(worker.state.nthreads)
@@ -135,7 +136,7 @@ async def _made(
             pieces = [await _rows(worker, call.home, piece) for piece in call.pieces]
             states = [(await _found(worker, place))[j] for place, j in call.states]
             home = worker.data.get(call.home)
-            if call.number is not None and not isinstance(home, Part):
+            if call.number is not None and not isinstance(home, WorkerPart):
                 raise NotHere
         except NotHere:
             return None
@@ -155,7 +156,7 @@ async def _rows(worker: Any, home: str, piece: PlacedPiece) -> Any:
     if place.worker is None:
         return rows_of(await _found(worker, place), start, stop)
     beside = worker.data.get(home)
-    fetched = beside.fetched if isinstance(beside, Part) else {}
+    fetched = beside.fetched if isinstance(beside, WorkerPart) else {}
     name = place.key, start, stop, targets_only
     if name not in fetched:
         if len(fetched) >= MAX_FETCHED_PIECES:
@@ -164,14 +165,14 @@ async def _rows(worker: Any, home: str, piece: PlacedPiece) -> Any:
     return fetched[name]
 
 
-async def _found(worker: Any, place: Place) -> Any:
+async def _found(worker: Any, place: ResultPlace) -> Any:
     """Return a result of Dask, or what is kept beside it."""
     if place.worker is not None:
         return await _fetched(worker, place, None)
     return given(worker, place, None)
 
 
-async def _fetched(worker: Any, place: Place, rows: tuple[int, int, bool] | None) -> Any:
+async def _fetched(worker: Any, place: ResultPlace, rows: tuple[int, int, bool] | None) -> Any:
     from distributed.protocol.pickle import dumps
 
     there = worker.rpc(place.worker)
@@ -184,11 +185,11 @@ async def _fetched(worker: Any, place: Place, rows: tuple[int, int, bool] | None
     return answer["result"]
 
 
-def given(worker: Any, place: Place, rows: tuple[int, int, bool] | None) -> Any:
+def given(worker: Any, place: ResultPlace, rows: tuple[int, int, bool] | None) -> Any:
     """Return what is at a place of this worker, or some rows of it."""
     value = worker.data.get(place.key)
     if place.number is not None:
-        value = value.kept.get(place.number) if isinstance(value, Part) else None
+        value = value.kept.get(place.number) if isinstance(value, WorkerPart) else None
     if value is None:
         raise NotHere
     if rows is None:
@@ -197,7 +198,9 @@ def given(worker: Any, place: Place, rows: tuple[int, int, bool] | None) -> Any:
     return targets_of(value, start, stop) if targets_only else rows_of(value, start, stop)
 
 
-def given_or_none(place: Place, rows: tuple[int, int, bool] | None, dask_worker: Any = None) -> Any:
+def given_or_none(
+    place: ResultPlace, rows: tuple[int, int, bool] | None, dask_worker: Any = None
+) -> Any:
     """Return what is at a place, for another worker; None where it is lost."""
     try:
         return given(dask_worker, place._replace(worker=None), rows)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...data.streamed import RowBlock
-from ...engines.on_workers import Opaque, Part
+from ...engines.on_workers import Opaque, WorkerPart
 from ...exceptions import TableError
 from ...runtime.pool import blas_limiter
 from ...tables.binary_files import first_line
@@ -84,7 +84,7 @@ def kind_of_chunk(chunk: Any) -> ChunkKind:
 
 def stored_part(
     X: list[Any], y: list[Any] | None, s: list[Any] | None, plan: Opaque, own: Opaque
-) -> Part:
+) -> WorkerPart:
     """Return the stored rows of a part, with what was found in it as its summary.
 
     ``X, y, s``: chunks; ``own``: which rows of each, and the places of those of X.
@@ -92,12 +92,12 @@ def stored_part(
     try:
         return _stored_part((X, y, s), plan.value, *own.value)
     except TableError as error:  # of several parts, the first one's is raised
-        return Part(None, None, None, PartSummary(str(error)))
+        return WorkerPart(None, None, None, PartSummary(str(error)))
 
 
 def _stored_part(
     chunks: tuple[Any, Any, Any], plan: PartPlan, ranges: Any, places: list[Place]
-) -> Part:
+) -> WorkerPart:
     frame, beside = plan.encoders()
     targets, weights = (
         None if c is None else _joined([rows_of(chunk, *r) for chunk, r in zip(c, rs, strict=True)])
@@ -117,11 +117,11 @@ def _stored_part(
     texts = () if frame is None else tuple(tuple(v.codes) for v in frame.features if v is not None)
     labels = next((e.target for e in (frame, beside) if e is not None and e.target), None)
     summary = PartSummary(None, found, texts, () if labels is None else tuple(labels.codes))
-    return Part(*joined(blocks), summary)
+    return WorkerPart(*joined(blocks), summary)
 
 
 class PartPass(FirstPass):
-    """A first pass whose sums only tell whether all values are finite, by BLAS: a third of the time."""
+    """A first pass whose sums, by BLAS in a third of the time, only tell what is finite."""
 
     def _column_sums(self, X: np.ndarray) -> np.ndarray:
         with blas_limiter:
@@ -226,7 +226,7 @@ def _arrow(values: np.ndarray) -> Any:
 # --- with the categories and classes of all parts -------------------------------------------------
 
 
-def readable_part(stored: Part, of: Opaque, encoder: Opaque) -> Part:
+def readable_part(stored: WorkerPart, of: Opaque, encoder: Opaque) -> WorkerPart:
     """Return a part with indicators of categories and indices of classes.
 
     ``encoder``: with the categories of all parts.
@@ -242,7 +242,7 @@ def readable_part(stored: Part, of: Opaque, encoder: Opaque) -> Part:
             of_all = everything.features[j].codes  # type: ignore[union-attr]
             X[:, j] = np.array([of_all[value] for value in values])[X[:, j].astype(np.intp)]
         X = expansion.expand(X)
-    return Part(X, class_indices(y, summary, codes, everything), s)
+    return WorkerPart(X, class_indices(y, summary, codes, everything), s)
 
 
 def class_indices(
@@ -259,7 +259,7 @@ def class_indices(
     return places[y.astype(np.intp)].astype(float)
 
 
-def summary_of(part: Part) -> PartSummary:
+def summary_of(part: WorkerPart) -> PartSummary:
     """Return what the first reading of a part found."""
     summary: PartSummary = part.summary
     return summary

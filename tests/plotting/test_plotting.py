@@ -236,6 +236,17 @@ def test_two_curves_differ_in_style_and_marker():
         assert getattr(display.line_, get)() != getattr(display.bound_, get)()
 
 
+def test_no_two_of_sixty_four_curves_look_alike():
+    looks = [style_module.curve(i, points=100) for i in range(64)]
+    assert len({(look["color"], look["linestyle"]) for look in looks}) == 64
+    assert len({(look["color"], look["marker"]) for look in looks}) == 64
+
+
+def test_text_in_any_colour_can_be_read_on_white():
+    for color in style_module.COLORS:
+        assert 1.05 / (luminance(style_module.readable(color)) + 0.05) >= 4.5
+
+
 def test_a_figure_is_600_px_wide_and_its_text_is_inside(tmp_path):
     display = ConvergenceDisplay(TRACE, name="Ridge").plot()
     path = tmp_path / "trace.png"

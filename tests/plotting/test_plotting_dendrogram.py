@@ -136,12 +136,14 @@ def test_no_line_claims_to_separate_what_no_height_does():
 def test_a_large_tree_is_cut_off_at_two_thousand_branches_and_says_so():
     display = tree_of(2_100, "ward").plot()
     assert display.truncated_
-    assert display.note_ == "the top 2,000 of 2,100 leaves; (rows in a branch)"
+    top = "the top 2,000 of 2,100 leaves; (rows in a branch)"
+    assert display.note_ == f"{top}; no room for labels"
+    assert tree_of(2_100, "ward").plot(labels=False).note_ == top
     assert display.ax_.get_title(loc="left") == display.note_
     assert len(paths(display)) == 1_999
     whole = tree_of(2_000, "ward").plot()
     assert not whole.truncated_
-    assert whole.note_ == ""
+    assert whole.note_ == "no room for labels"
 
 
 def test_branches_say_how_many_rows_they_hold_and_end_at_their_own_height():
@@ -185,6 +187,41 @@ def test_three_hundred_labels_are_thinned_until_they_do_not_overlap(orientation)
     boxes = [tick.get_window_extent() for tick in axis.get_ticklabels()]
     assert 50 < len(boxes) <= 300
     assert not any(a.overlaps(b) for a, b in pairwise(boxes))
+
+
+@pytest.mark.parametrize("orientation", ["top", "bottom", "left", "right"])
+def test_sixty_four_labels_are_all_shown_without_overlap(orientation):
+    names = [f"tumour {i}" for i in range(64)]
+    display = tree_of(64).plot(orientation=orientation, labels=names, n_clusters=3)
+    display.figure_.canvas.draw()
+    assert sorted(labels_of(display)) == sorted(names)
+    assert display.note_ == ""
+    axis = display.ax_.xaxis if orientation in ("top", "bottom") else display.ax_.yaxis
+    boxes = [tick.get_window_extent() for tick in axis.get_ticklabels()]
+    assert not any(a.overlaps(b) for a, b in pairwise(boxes))
+
+
+def test_labels_that_are_left_out_are_mentioned():
+    _, ax = plt.subplots(figsize=(6, 4))
+    display = tree_of(64).plot(ax=ax)
+    assert labels_of(display) == [str(i) for i in display.tree.order[::2]]
+    assert display.note_ == "one label in 2 is shown"
+    assert ax.get_title(loc="left") == display.note_
+    wide = DendrogramDisplay(tree_of(300))
+    assert "one label in 3 is shown" in wide.to_svg()
+    assert "no room for labels" in DendrogramDisplay(tree_of(1_500, "ward")).to_svg()
+
+
+@pytest.mark.parametrize("orientation", ["top", "bottom", "left", "right"])
+def test_labels_keep_the_colours_of_their_clusters_however_small(orientation):
+    _, ax = plt.subplots(figsize=(6, 4))
+    tree = tree_of(80, "ward")
+    tree.plot(n_clusters=3, orientation=orientation, ax=ax)
+    axis = ax.xaxis if orientation in ("top", "bottom") else ax.yaxis
+    shown = {tick.get_text(): to_hex(tick.get_color()) for tick in axis.get_ticklabels()}
+    labels = tree.cut(3)
+    colors = {(labels[int(text)], color) for text, color in shown.items()}
+    assert len(colors) == len({color for _, color in colors}) == 3
 
 
 def test_two_thousand_branches_have_no_labels():

@@ -26,7 +26,7 @@ from ..sources.collections import is_collection, open_collection
 READ_AS_TABLES = ("fit", "score", "bic", "aic", "inference")
 LAZY = (
     "predict", "predict_proba", "predict_log_proba", "decision_function", "transform",
-    "score_samples",
+    "score_samples", "impute",
 )  # fmt: skip
 SEARCHES = ("kneighbors", "kneighbors_graph", "radius_neighbors", "radius_neighbors_graph")
 
@@ -70,7 +70,7 @@ def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(self, *args, **kwargs)
         given = dict(zip(names, args, strict=False)) | kwargs
         if method.__name__ in ("fit", "inference") and not _reads_tables(self):
-            refuse_table(self)
+            refuse_table(self, method.__name__)
         X, own = given.pop("X"), None
         if is_collection(X):
             y, s = given.pop("y", None), given.pop("sample_weight", None)
@@ -78,7 +78,10 @@ def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
         try:
             if scores_answers or (method.__name__ == "score" and not _reads_tables(self)):
                 return score_of_table(self, method, X, **given)
-            return method(self, X, **given)
+            found = method(self, X, **given)
+            if method.__name__ == "inference" and found.reads_rows:
+                own = None  # its parts stay on the workers until nothing refers to ``found``
+            return found
         finally:
             if own is not None:
                 own.close()

@@ -6,13 +6,15 @@ T is Student's t, or normal.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import InferenceError
+from ..text.cells import Precision, pvalue
 from ..text.format import count, listed, number
 from ..text.table import ResultTable
 
@@ -55,6 +57,11 @@ class Estimated(ABC):
     def _facts(self) -> list[str]:
         """Lines of numbers about the whole fit."""
 
+    @property
+    def reads_rows(self) -> bool:
+        """Whether some of the results are computed, when they are asked for, from the rows."""
+        return False
+
     # --- tests and intervals ----------------------------------------------------------------------
 
     @property
@@ -90,34 +97,95 @@ class Estimated(ABC):
     # --- tables -----------------------------------------------------------------------------------
 
     def _interval_table(
-        self, level: float, interval: tuple[np.ndarray, np.ndarray], title: str
+        self,
+        level: float,
+        interval: tuple[np.ndarray, np.ndarray],
+        title: str,
+        per: Mapping[str, float] | None = None,
     ) -> ResultTable:
-        columns = {**self._keys(), "low": stacked(interval[0]), "high": stacked(interval[1])}
-        return self._table(columns, f"{percent(level)} {title}", [])
+        coef, low, high = self._in_units(per, self.coef, *interval)
+        return self._table(
+            {**self._keys_per(per), "low": low, "high": high},
+            f"{percent(level)} {title}",
+            [],
+            precision=Precision(("low", "high"), half_widths(coef, low, high)),
+            interval=("low", "high", f"{percent(level)} interval"),
+        )
 
-    def summary(self, level: float = 0.95) -> ResultTable:
-        """Table of coefficients, standard errors, tests and intervals, with facts of the fit."""
-        low, high = self._interval(level)
+    def summary(self, level: float = 0.95, per: Mapping[str, float] | None = None) -> ResultTable:
+        """Table of coefficients, standard errors, tests and intervals, with facts of the fit.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+        per : dict, optional
+            Units by which columns are counted: with {"age": 10} the coefficient of age is that of
+            10 years.
+        """
+        coef, errors, low, high = self._in_units(
+            per, self.coef, self.standard_errors, *self._interval(level)
+        )
         model, letter, _ = self._kind
-        columns: dict[str, Any] = {
-            **self._keys(),
-            "coef": stacked(self.coef),
-            "std error": stacked(self.standard_errors),
-        }
+        columns: dict[str, Any] = {**self._keys_per(per), "coef": coef, "std error": errors}
         if not self._penalized:
             columns |= {letter: stacked(self.statistic), "p": stacked(self.pvalues)}
-        columns |= {f"{percent(level)} low": stacked(low), "high": stacked(high)}
+        ends = f"{percent(level)} low", "high"
+        columns |= {ends[0]: low, ends[1]: high}
         n = float(self.n)
         rows = count(int(n), "row") if n.is_integer() else f"rows of total weight {number(n)}"
-        title = f"{model}, {rows}, {self.cov} standard errors"
-        return self._table(columns, title, self._facts())
+        return self._table(
+            columns,
+            f"{model}, {rows}, {self.cov} standard errors",
+            self._facts(),
+            precision=Precision(("coef", "std error", *ends), errors),
+            statistics=(letter,),
+            interval=(*ends, f"{percent(level)} interval"),
+        )
 
-    def _table(self, columns: dict[str, Any], title: str, notes: list[str]) -> ResultTable:
+    def _table(
+        self, columns: dict[str, Any], title: str, notes: list[str], **layout: Any
+    ) -> ResultTable:
         if self._penalized:
             title += f" ({BIAS})"
         return ResultTable(
-            columns, keys=len(self._keys()), title=title, notes=[*notes, *self._undetermined()]
+            columns,
+            keys=len(self._keys()),
+            title=title,
+            notes=[*notes, *self._undetermined()],
+            pvalues=("p",),
+            **layout,
         )
+
+    # --- units ------------------------------------------------------------------------------------
+
+    def _in_units(
+        self, per: Mapping[str, float] | None, *values: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
+        """Return coefficients or their errors per unit of ``per``, in one dimension."""
+        units = self._units(per)
+        return tuple(stacked((one.T * units).T) for one in values)
+
+    def _units(self, per: Mapping[str, float] | None) -> np.ndarray:
+        """Return the unit of each name, 1 unless ``per`` has it."""
+        per = {} if per is None else per
+        columns = self.names[int(self.fit_intercept) :]
+        for name, unit in per.items():
+            if name not in columns:
+                raise ValueError(
+                    f"per has {name!r}, which is no column. There are "
+                    f"{listed([repr(column) for column in columns])}"
+                )
+            if not (isinstance(unit, Real) and 0 < float(unit) < np.inf):
+                raise ValueError(f"per={{{name!r}: {unit!r}}}: give a number above 0, such as 10")
+        return np.array([float(per.get(name, 1.0)) for name in self.names])
+
+    def _keys_per(self, per: Mapping[str, float] | None) -> dict[str, list[str]]:
+        """Return the key columns with the units in their names: "age (per 10)"."""
+        keys = self._keys()
+        if per:
+            shown = {name: f"{name} (per {number(float(unit))})" for name, unit in per.items()}
+            keys["name"] = [shown.get(name, name) for name in keys["name"]]
+        return keys
 
     def _undetermined(self) -> list[str]:
         missing = np.isnan(self.standard_errors.reshape(len(self.names), -1)[:, 0])
@@ -145,12 +213,22 @@ def stacked(values: np.ndarray) -> np.ndarray:
     return values.ravel(order="F")
 
 
+def half_widths(coef: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return the distance from each estimate to the nearer end of its interval."""
+    nearer: np.ndarray = np.fmin(coef - low, high - coef)
+    return np.where(nearer > 0, nearer, np.nan)
+
+
 def percent(level: float) -> str:
     return f"{number(100 * level, 6)} %"
 
 
 def facts_line(facts: dict[str, Any]) -> str:
-    return "; ".join(f"{name} {_numbers(value)}" for name, value in facts.items())
+    """Return numbers with their names; "p" is a p-value."""
+    return "; ".join(
+        f"p {pvalue(float(value))}" if name == "p" else f"{name} {_numbers(value)}"
+        for name, value in facts.items()
+    )
 
 
 def _share(level: float) -> float:

@@ -5,6 +5,7 @@ r"""Standard errors, tests and intervals of a linear model's coefficients.
 T_ν is Student's t with ν degrees of freedom, for every kind of covariance.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,15 +86,17 @@ class Inference(Estimated):
         left = 1 - self.r_squared
         return 1 - left * (self.n - self.fit_intercept) / self.degrees_of_freedom
 
-    def conf_int(self, level: float = 0.95) -> ResultTable:
+    def conf_int(self, level: float = 0.95, per: Mapping[str, float] | None = None) -> ResultTable:
         """Table of intervals θ̂_j ± se_j·q, with columns "low" and "high".
 
         Parameters
         ----------
         level : float, default=0.95
             Probability that an interval covers the coefficient (penalised: its expected value).
+        per : dict, optional
+            Units, as in ``summary``.
         """
-        return self._interval_table(level, self._interval(level), "intervals")
+        return self._interval_table(level, self._interval(level), "intervals", per)
 
     @property
     def _kind(self) -> tuple[str, str, str]:

@@ -4,7 +4,7 @@ z_j = θ̂_j/se_j,   p_j = P(|N(0, 1)| > |z_j|),   θ̂_j ± q·se_j            
 D_j(β) = 2(max log L − max_{θ_j = β} log L),   p_j = P(χ²₁ > D_j(0)),   {β : D_j(β) ≤ q²}   (LR)
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -13,8 +13,9 @@ import numpy as np
 from scipy.special import chdtrc, ndtr, ndtri
 
 from ..exceptions import InferenceError
+from ..text.cells import Precision
 from ..text.table import ResultTable
-from .base import Estimated, facts_line, percent, stacked
+from .base import Estimated, facts_line, half_widths, percent, stacked
 
 KINDS = ("wald", "lr")
 
@@ -77,6 +78,11 @@ class LogisticInference(Estimated):
     make_profile: Callable[[], ProfileLikelihood] | None = None
 
     @property
+    def reads_rows(self) -> bool:
+        """Whether likelihood ratios are available, which read the rows again."""
+        return self.make_profile is not None
+
+    @property
     def log_likelihood(self) -> float:
         self._refuse_penalized("the likelihood's maximum")
         return self.maximum
@@ -117,7 +123,9 @@ class LogisticInference(Estimated):
         p: np.ndarray = chdtrc(1, self._each(lambda j: max(profile.deviance(j, 0.0), 0.0)))
         return p
 
-    def conf_int(self, level: float = 0.95, kind: str = "wald") -> ResultTable:
+    def conf_int(
+        self, level: float = 0.95, kind: str = "wald", per: Mapping[str, float] | None = None
+    ) -> ResultTable:
         """Table of intervals of the coefficients, with columns "low" and "high".
 
         Parameters
@@ -127,31 +135,44 @@ class LogisticInference(Estimated):
         kind : {"wald", "lr"}, default="wald"
             "wald": θ̂_j ± q·se_j. "lr": all values that a likelihood-ratio test does not reject,
             about ten fits for each; invariant under transformations of the coefficient.
+        per : dict, optional
+            Units, as in ``summary``.
         """
         title = "intervals" if kind == "wald" else "likelihood-ratio intervals"
-        return self._interval_table(level, self._interval_of(level, kind), title)
+        return self._interval_table(level, self._interval_of(level, kind), title, per)
 
-    def odds_ratios(self, level: float = 0.95, kind: str = "wald") -> ResultTable:
+    def odds_ratios(
+        self, level: float = 0.95, kind: str = "wald", per: Mapping[str, float] | None = None
+    ) -> ResultTable:
         """Table of odds ratios exp θ̂_j (the factor of the odds per unit of x_j) with intervals.
 
-        The intercept is omitted. K > 2: odds of each class against the first. Parameters as in
-        ``conf_int``.
+        The intercept is omitted. K > 2: odds of each class against the first. ``per={"age": 10}``
+        gives the odds ratio of 10 years. Parameters as in ``conf_int``; p-values are of the same
+        kind as the intervals.
         """
         self._refuse_penalized("an odds ratio")
-        low, high = self._interval_of(level, kind)
+        coef, low, high = self._in_units(per, self.coef, *self._interval_of(level, kind))
         first = int(self.fit_intercept)
         rows = np.tile(np.arange(len(self.names)) >= first, len(self.classes) - 1)
-        keys = {name: np.array(values)[rows] for name, values in self._keys().items()}
+        pvalues = self.pvalues if kind == "wald" else self.lr_pvalues
         with np.errstate(over="ignore"):
             columns: dict[str, Any] = {
-                **keys,
-                "odds ratio": np.exp(stacked(self.coef)[rows]),
-                "low": np.exp(stacked(low)[rows]),
-                "high": np.exp(stacked(high)[rows]),
+                **{name: np.array(values)[rows] for name, values in self._keys_per(per).items()},
+                "odds ratio": np.exp(coef[rows]),
+                "low": np.exp(low[rows]),
+                "high": np.exp(high[rows]),
+                "p": stacked(pvalues)[rows],
             }
         title = f"Odds ratios with {percent(level)} "
         title += "intervals" if kind == "wald" else "likelihood-ratio intervals"
-        return self._table(columns, title, self._against())
+        errors = half_widths(coef, low, high)[rows]
+        return self._table(
+            columns,
+            title,
+            self._against(),
+            precision=Precision(("odds ratio", "low", "high"), errors, ratio=True),
+            interval=("low", "high", f"{percent(level)} interval"),
+        )
 
     # --- likelihood ratios ------------------------------------------------------------------------
 

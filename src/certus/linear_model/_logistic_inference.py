@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..certificate import Certificate
-from ..data.memory import memory_for_gram
+from ..data.memory import memory_for_gram, memory_for_streamed
 from ..data.validation import data_for_verify, one_of
 from ..exceptions import InferenceError
 from ..inference import LogisticInference
@@ -38,7 +38,10 @@ def logistic_inference(
     require_same_rows(certificate, rows)
     w, b, C, l2 = fitted["w"], fitted["b"], cast(float, fitted["C"]), fitted["l2"]
     n_classes, p = len(model.classes_), len(w)
-    memory_for_gram((p + 1) * (n_classes - 1) + 1, (p + 1) * (n_classes - 1), rows.threads)
+    d = (p + 1) * (n_classes - 1)
+    memory_for_gram(d + 1, d, rows.threads)
+    if rows.streamed:
+        memory_for_streamed(*rows.shape, rows.threads)
     with blas_limiter.for_work(rows.shape):
         estimates = infer_logistic(rows, w, b, n_classes, l2 / C, fitted["fit_intercept"], cov)
     objective = -C * estimates.log_likelihood + l2 / 2 * float(np.sum(w**2))
@@ -80,6 +83,8 @@ def results(
     cov: str,
 ) -> LogisticInference:
     two = len(classes) == 2
+    profile = partial(Profile, estimates.likelihood, estimates.theta, estimates.basis)
+    has_ratios = not alpha and cov == "classical"  # otherwise the rows are not needed any longer
     return LogisticInference(
         names=names,
         coef=estimates.coef[:, 0] if two else estimates.coef.copy(),
@@ -93,5 +98,5 @@ def results(
         maximum=estimates.log_likelihood,
         null=estimates.null_log_likelihood,
         effective_parameters=estimates.effective_parameters if alpha else float(estimates.rank),
-        make_profile=partial(Profile, estimates.likelihood, estimates.theta, estimates.basis),
+        make_profile=profile if has_ratios else None,
     )

@@ -90,6 +90,10 @@ class FirthLogisticRegression(Probabilities, LinearClassifier):
     """
 
     _every_class_has_weight = True
+    _closest_on_tables = (
+        "LogisticRegression(C=np.inf), the same model without the penalty, whose inference(table) "
+        "has Wald and likelihood-ratio intervals"
+    )
 
     def __init__(
         self,

@@ -168,10 +168,10 @@ class LinearRegression(LinearRegressor):
         >>> found = LinearRegression().fit(X[:, 2:4], y).inference(X[:, 2:4], y, cov="HC3")
         >>> print(found.summary())
         Least squares, 442 rows, HC3 standard errors
-        name         coef  std error       t          p  95 % low    high
-        intercept  152.13     2.8656   53.09  3.57e-193     146.5  157.77
-        x0          790.4     67.108  11.778   5.14e-28    658.51  922.29
-        x1         402.21     68.983  5.8305  1.0723e-8    266.63  537.78
+        name         coef  std error      t        p  95 % low    high
+        intercept  152.13       2.87  53.09  < 0.001    146.50  157.77
+        x0         790.4       67.1   11.78  < 0.001    658.5   922.3
+        x1         402.2       69.0    5.83  < 0.001    266.6   537.8
         sigma² 3,606.16; degrees of freedom 439; effective parameters 3
         R² 0.395994; adjusted 0.393242
         log-likelihood -2,435.74; AIC 4,877.49; BIC 4,889.76

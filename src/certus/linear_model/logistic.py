@@ -236,7 +236,8 @@ class LogisticRegression(Probabilities, LinearClassifier):
         Parameters
         ----------
         X, y, sample_weight
-            The rows of the fit, or the table. Weights are counts: weight 3 is three rows.
+            The rows of the fit, or their table. Weights are counts: weight 3 is three rows.
+            Likelihood ratios read the rows again when they are asked for.
         cov : {"classical", "HC0"}, default="classical"
             From the information matrix, or the sandwich estimator, which is valid even where the
             model is wrong.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..exceptions import CertificateError
 from ..text.format import listed, small
-from .style import COLORS, MARKERS, curve, style
+from .style import COLORS, curve, marker, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -162,8 +162,7 @@ class ConvergenceDisplay:
                 excess = [max(sign * float(point[2]) - best, floor) for point in trace]
                 marks = curve(i, len(trace))
                 if len(trace) == 1:
-                    marker = MARKERS[i % len(MARKERS)]
-                    marks |= {"linestyle": "none", "marker": marker, "markersize": 9}
+                    marks |= {"linestyle": "none", "marker": marker(i), "markersize": 9}
                 (line,) = display.ax_.plot(x_values[name], excess, label=name, **marks)
                 display.lines_[name] = line
             what = "objective − best possible, at most" if sign > 0 else "largest found − objective"

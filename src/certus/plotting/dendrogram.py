@@ -7,9 +7,10 @@ import numpy as np
 
 from ..text.files import write_whole
 from ..text.format import count
+from ._dendrogram_labels import MAX_LABEL_POINTS, ShownLabels, note, shown_labels
 from ._dendrogram_shape import ABOVE_CUT, Drawing, drawing
 from ._dendrogram_svg import DendrogramText, svg
-from .style import COLORS, style
+from .style import COLORS, readable, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
 GRAY = "#8C8C8C"  # lines above the cut
 ORIENTATIONS = ("top", "bottom", "left", "right")  # sides of the root
 HEIGHT_NAMES = {"diana": "diameter", "bisecting": "sum of squares"}
-WIDTH_INCHES = (6.0, 12.0)  # smallest and largest size along the leaves; between them 0.04 a leaf
-MAX_LABEL_POINTS, MIN_LABEL_POINTS = 10.0, 5.5  # font size of labels; smaller ones are unreadable
-MIN_COLORED_POINTS = 8.0  # font size from which labels have the colours of their clusters
-MAX_LABEL_STEP = 8  # if not even one leaf in so many can be labelled, none is
+WIDTH_INCHES = (6.0, 12.0)  # smallest and largest size along the leaves
+INCHES_A_LEAF = 0.04  # between them
+INCHES_A_LABEL = {
+    True: 0.13,
+    False: 0.16,
+}  # with labels: standing, lying
 MAX_LABEL_CHARACTERS = 32  # longer labels are shortened
 MAX_NUMBERED_CLUSTERS = 12  # with more clusters, their numbers are not written
 
@@ -50,7 +53,7 @@ class DendrogramDisplay:
         A larger tree is truncated to so many branches, each with its number of rows. None: never.
     labels : array-like of str, False or None
         Labels of the leaves. None: their names, or else their numbers; False: none. If space is
-        short, labels become smaller, then fewer, and finally are omitted.
+        short, labels become smaller, then fewer, which the plot says, and finally are omitted.
     orientation : {"top", "bottom", "left", "right"}, default="top"
         Position of the root.
 
@@ -112,7 +115,8 @@ class DendrogramDisplay:
             self.drawing_ = self.drawing_._replace(cut=float(height))
         self._clusters = "" if undone is None else count(int(undone.sum()) + 1, "cluster")
         self.truncated_ = self.drawing_.truncated
-        self.note_ = self._note()
+        self._named = labels is not False
+        self.note_ = note(self.drawing_, None)
 
     def _read_labels(self, labels: Iterable[object] | Literal[False] | None) -> list[str] | None:
         n = self.tree.n_leaves
@@ -128,12 +132,6 @@ class DendrogramDisplay:
             for t in texts
         ]
 
-    def _note(self) -> str:
-        shown, n = len(self.drawing_.nodes), self.tree.n_leaves
-        if not self.truncated_:
-            return ""
-        return f"the top {shown:,} of {n:,} leaves; (rows in a branch)"
-
     # --- shared by matplotlib and SVG ---
 
     def _texts(self) -> list[str]:
@@ -145,16 +143,12 @@ class DendrogramDisplay:
             for node in self.drawing_.nodes.tolist()
         ]
 
-    def _shown_labels(self, pixels: float, per_point: float) -> tuple[list[int], float]:
-        """Return which places are labelled, and the font size, so that labels fit in ``pixels``."""
-        places = len(self.drawing_.nodes)
-        leaf_points = pixels / places / per_point * 0.9
-        step = int(np.ceil(MIN_LABEL_POINTS / leaf_points))
-        if self._labels is None or step > MAX_LABEL_STEP:
-            return [], MIN_LABEL_POINTS
-        return list(range(0, places, step)), float(
-            np.clip(step * leaf_points, MIN_LABEL_POINTS, MAX_LABEL_POINTS)
-        )
+    def _shown(self, room: float, per_point: float) -> ShownLabels:
+        """Return what labels are shown in ``room`` pixels, and say in the note which are not."""
+        places = 0 if self._labels is None else len(self.drawing_.nodes)
+        shown = shown_labels(places, room / per_point)
+        self.note_ = note(self.drawing_, shown if self._named else None)
+        return shown
 
     @property
     def _colors(self) -> list[str]:
@@ -188,10 +182,11 @@ class DendrogramDisplay:
 
     @property
     def _inches(self) -> tuple[float, float]:
-        places = len(self.drawing_.nodes)
-        if self.orientation in ("top", "bottom"):
-            return float(np.clip(0.04 * places, *WIDTH_INCHES)), 4.0
-        return 6.0, float(np.clip(0.16 * places, 4.0, WIDTH_INCHES[1]))  # labels lie flat
+        places, vertical = len(self.drawing_.nodes), self.orientation in ("top", "bottom")
+        a_leaf = INCHES_A_LEAF if self._labels is None else INCHES_A_LABEL[vertical]
+        if vertical:
+            return float(np.clip(a_leaf * places, *WIDTH_INCHES)), 4.0
+        return 6.0, float(np.clip(a_leaf * places, 4.0, WIDTH_INCHES[1]))
 
     @property
     def _stroke(self) -> float:
@@ -211,8 +206,8 @@ class DendrogramDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Axes to draw on; by default a new figure of 600 × 400 px, wider for more than 150
-            leaves.
+            Axes to draw on; by default a new figure of 600 × 400 px, wider for more than 45
+            leaves (without labels, 150).
 
         Returns
         -------
@@ -266,7 +261,8 @@ class DendrogramDisplay:
 
     def _draw_texts(self, ax: "Axes", vertical: bool) -> None:
         box, dots = ax.get_window_extent(), ax.figure.dpi / 72
-        places, size = self._shown_labels(0.95 * (box.width if vertical else box.height), dots)
+        room = 0.95 * (box.width if vertical else box.height)
+        places, size = self._shown(room, dots)
         axis = ax.xaxis if vertical else ax.yaxis
         if self.orientation == "bottom":
             ax.xaxis.tick_top()
@@ -280,7 +276,7 @@ class DendrogramDisplay:
         turned = vertical and widest > box.width / max(1, len(places))
         for i, tick in zip(places, axis.get_ticklabels(), strict=False):
             tick.set(fontsize=size, rotation=90 if turned else 0)
-            tick.set_color(_text_color(colors[i], size))
+            tick.set_color(_text_color(colors[i]))
         flipped, up = self.orientation == "left", -1 if self.orientation == "bottom" else 1
         for text, place, h, color in self._numbers:
             ax.annotate(
@@ -310,10 +306,11 @@ class DendrogramDisplay:
         """
         d, vertical = self.drawing_, self.orientation in ("top", "bottom")
         width, height = (round(100 * inches) for inches in self._inches)
-        places, points = self._shown_labels((width if vertical else height) - 80, 4 / 3)
+        room = (width if vertical else height) - 80
+        places, points = self._shown(room, 4 / 3)
         texts, colors = self._texts() if places else [], self._place_colors
         text_items = DendrogramText(
-            [(i, texts[i], _text_color(colors[i], points)) for i in places],
+            [(i, texts[i], _text_color(colors[i])) for i in places],
             points * 4 / 3, self._height_name, self.note_, self._clusters, self._numbers,
         )  # fmt: skip
         text = svg(
@@ -329,9 +326,9 @@ def _color(cluster: int) -> str:
     return GRAY if cluster == ABOVE_CUT else COLORS[1 + cluster % (len(COLORS) - 1)]
 
 
-def _text_color(color: str, points: float) -> str:
-    """Return the colour of a label; small text is black, since light colours are unreadable."""
-    return COLORS[0] if color == GRAY or points < MIN_COLORED_POINTS else color
+def _text_color(color: str) -> str:
+    """Return the colour of a label: that of its cluster, dark enough to be read."""
+    return COLORS[0] if color == GRAY else readable(color)
 
 
 def _by_color(shapes: np.ndarray, colors: list[str]) -> dict[str, np.ndarray]:
@@ -359,11 +356,12 @@ def plot_dendrogram(
         and a note on the plot says so. None: never.
     labels : array-like of str, False or None
         Labels of the leaves. None: their names, or else their numbers; False: none. If space is
-        short, labels become smaller, then fewer, and finally are omitted.
+        short, labels become smaller, then fewer, which the plot says, and finally are omitted.
     orientation : {"top", "bottom", "left", "right"}, default="top"
         Position of the root.
     ax : matplotlib Axes, optional
-        Axes to draw on; by default a new figure of 600 × 400 px, wider for more than 150 leaves.
+        Axes to draw on; by default a new figure of 600 × 400 px, wider for more than 45 leaves
+        (without labels, 150).
     svg : str or Path, optional
         Write an SVG file instead of drawing; matplotlib is not needed.
 

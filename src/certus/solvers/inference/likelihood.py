@@ -99,23 +99,42 @@ class Likelihood:
     def at(self, theta: np.ndarray) -> LikelihoodPoint:
         """Loss, gradient and information at θ, in one pass: O(n·m²·K²) operations."""
         result: LikelihoodPoint = self.dense.reduce(
-            _point, self.columns, self._blocks(theta), square=True
+            _point,
+            self.columns,
+            self._blocks(theta),
+            square=True,
+            result_bytes=self._result_bytes,
         )
         return result
 
     def root(self, theta: np.ndarray) -> np.ndarray:
         """R with RᵀR the information, from the rows, if squaring would cost digits."""
         (R,) = self.dense.reduce(
-            _root, self.columns, self._blocks(theta), combine=_stack, square=True
+            _root,
+            self.columns,
+            self._blocks(theta),
+            combine=_stack,
+            square=True,
+            result_bytes=self._result_bytes,
         )
         return R
 
     def squared_gradients(self, theta: np.ndarray, B: np.ndarray) -> np.ndarray:
         """Σ s Bᵀg gᵀB over the gradients g of single rows."""
         (result,) = self.dense.reduce(
-            _squared_gradients, self.columns, self._blocks(theta), B, square=True
+            _squared_gradients,
+            self.columns,
+            self._blocks(theta),
+            B,
+            square=True,
+            result_bytes=self._result_bytes,
         )
         return result
+
+    @property
+    def _result_bytes(self) -> int:
+        """Bytes of a d × d matrix, d = m(K − 1)."""
+        return 8 * (self.m * (self.n_classes - 1)) ** 2
 
     def _blocks(self, theta: np.ndarray) -> np.ndarray:
         return theta.reshape(self.n_classes - 1, self.m).T

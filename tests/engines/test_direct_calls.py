@@ -102,10 +102,11 @@ def test_values_that_a_pass_replaces_are_forgotten(table, dask_client):
     for step in range(6):
         rows.map(_filled, state, step)
     np.testing.assert_array_equal(state[:2], np.full((2, 3), 5.0))
+    assert len(table.head(N).X) == N  # a message to all workers takes the news along
     kept = dask_client.run(_count_kept, [part.key for part in table.engine.parts])
     assert sum(kept.values()) == len(state.handles)
     del state
-    Rows(table.X).map(_filled, np.empty((N, 3)), 0)  # the next message takes the news along
+    assert len(table.head(N).X) == N
     kept = dask_client.run(_count_kept, [part.key for part in table.engine.parts])
     assert sum(kept.values()) == 0
 

@@ -96,7 +96,7 @@ class DirectCalls:
         if not placed:
             return [None] * len(calls)
         name, common = uuid4().hex, dumps(shared.value)
-        released = self._released_by_worker()
+        released = self._released_on(set(placed))
         messages = {
             worker: dumps(Message(name, common, [c for _, c in asked], released[worker]))
             for worker, asked in placed.items()
@@ -177,12 +177,18 @@ class DirectCalls:
         number = next(self.numbers) if keeps else None
         return PlacedCall(self.parts[home].key, number, pieces, tuple(states), call.own)
 
-    def _released_by_worker(self) -> dict[str, list[tuple[str, int]]]:
+    def _released_on(self, asked: set[str]) -> dict[str, list[tuple[str, int]]]:
+        """Return what the workers that are asked may forget; the rest is told to others later."""
         found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+        later = []
         while self.released:
             part, number = self.released.pop()
-            if part in self.workers:
-                found[self.workers[part]].append((self.parts[part].key, number))
+            worker = self.workers.get(part)
+            if worker in asked:
+                found[worker].append((self.parts[part].key, number))
+            else:
+                later.append((part, number))
+        self.released += later
         return found
 
     async def _ask(self, messages: dict[str, bytes]) -> dict[str, Any]:

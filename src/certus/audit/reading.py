@@ -138,23 +138,13 @@ def _known_name(model: FittedModel) -> str | None:
     return None
 
 
-def readable() -> str:
-    """Return the classes that can be read, as text for messages."""
-    ours, theirs = (
-        {name for name, reader in _READERS[library].items() if reader not in REFUSING_READERS}
-        for library in ("certus", "sklearn")
-    )
-    lines = [
-        f"{', '.join(sorted(names))} of {whose}"
-        for names, whose in (
-            (ours & theirs, "certus and scikit-learn"),
-            (ours - theirs, "certus"),
-            (theirs - ours, "scikit-learn"),
-        )
-    ]
-    return (
-        f"{'; '.join(lines)}; also as the last step of a Pipeline, inside GridSearchCV and the "
-        "like, and in TransformedTargetRegressor"
+def readable() -> list[str]:
+    """Return the public names of the classes that can be read."""
+    return sorted(
+        f"{library}.{name}"
+        for library, readers in _READERS.items()
+        for name, reader in readers.items()
+        if reader not in REFUSING_READERS
     )
 
 

@@ -20,7 +20,7 @@ from .status import CERTIFIED_STATUSES, contradicted_attributes
 
 def prove(claim: ClaimKind, reading: Reading, rows: Rows, tol: float, bound: bool) -> Finding:
     """Finding of the proof on these rows. ``bound``: compute one even where it costs extra."""
-    data, options = Data(_as_defined(rows, reading.labels)), dict(reading.extra_claims)
+    data, options = Data(as_defined(rows, reading.labels)), dict(reading.extra_claims)
     if bound:
         options["bound"] = True
     if reading.ours and reading.rank is not None:
@@ -41,7 +41,7 @@ def prove(claim: ClaimKind, reading: Reading, rows: Rows, tol: float, bound: boo
     return finding
 
 
-def _as_defined(rows: Rows, labels: Labels | None) -> Rows:
+def as_defined(rows: Rows, labels: Labels | None) -> Rows:
     """The rows with targets and weights as the definition reads them."""
     if labels is None:
         return rows

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
 from ..exceptions import UsageError
-from ..tables.suggestions import did_you_mean, unknown
+from ..text.suggestions import did_you_mean, unknown
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator

@@ -20,8 +20,9 @@ from .streamed import StreamedTable, StreamedX
 
 STREAMING = (
     "LinearRegression, Ridge, RidgeCV, Lasso, ElasticNet, LassoCV, ElasticNetCV, "
-    "LogisticRegression, OrdinalRegression, LinearSVC, KMeans, MiniBatchKMeans, all mixtures, and "
-    "CalibratedClassifier and PriorCorrectedClassifier around a fitted model"
+    "LogisticRegression, OrdinalRegression, LinearSVC, NCFSClassifier, NCFSRegressor, KMeans, "
+    "MiniBatchKMeans, all mixtures, and CalibratedClassifier and PriorCorrectedClassifier around a "
+    "fitted model"
 )
 
 # models of scikit-learn that ``verify`` reads together with a table

@@ -79,7 +79,7 @@ class FirthInference(LogisticInference):
             columns,
             f"Firth, {count(self.n, 'row')}, tests and intervals by penalised likelihood",
             self._facts(),
-            precision=Precision(("coef", "std error", *ends), errors),
+            precision=[Precision(("coef", "std error", *ends), errors)],
             statistics=("chi²",),
             interval=(*ends, f"{percent(level)} interval"),
         )
@@ -95,6 +95,10 @@ class FirthInference(LogisticInference):
     @property
     def bic(self) -> float:
         raise InferenceError(self._no_likelihood("BIC"))
+
+    @property
+    def _n_parameters(self) -> float:
+        raise InferenceError(self._no_likelihood("a comparison of nested models"))
 
     @staticmethod
     def _no_likelihood(what: str) -> str:

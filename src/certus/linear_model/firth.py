@@ -15,7 +15,7 @@ from ..solvers.loop import Fit
 from ..solvers.progress import OnStep
 from ._aliases import warn_of_aliases
 from ._classifier import LinearClassifier, Probabilities, attributes_of
-from ._firth_inference import firth_inference
+from ._inference import firth_inference
 from ._parameters import whole_number
 
 

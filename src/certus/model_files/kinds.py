@@ -157,6 +157,7 @@ SECONDS_UNKNOWN = {"seconds": float("nan")}  # equal models give equal files
 RECORDS: dict[str, Mapping[str, object]] = {
     "certus.certificate.certificate.Certificate": SECONDS_UNKNOWN,
     "certus.certificate.fingerprint.Fingerprint": {},
+    "certus.certificate.decisions.record.Decisions": {},
     "certus.audit.labels.Labels": {},
     "certus.proofs.ncfs._claims.Score": {},
     "certus.neighbors._abstention.Fallback": {},

@@ -4,7 +4,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ..registry import claim_of
-from .certificate import PROBABLY_OTHER_ROWS, explain
+from .certificate import PROBABLY_OTHER_ROWS, explain, labeled_lines
 from .left_out import among
 
 if TYPE_CHECKING:
@@ -21,18 +21,42 @@ STYLE = (
 )
 
 
-def html(c: "Certificate") -> str:
-    icon, words = ICON.get(c.status, "✖"), claim_of(c).wording
+HEADLINES = ("At the optimum", "What is wrong", "Gap", "Stationary")  # lines of ``explain``
+MAX_HEADLINES = 2
+
+
+def verdict(c: "Certificate") -> str:
+    """✔ Optimal: an icon and a word."""
     claim = c.status.capitalize() + among(c)
     if c.other_rows:
         claim = PROBABLY_OTHER_ROWS.capitalize()
+    return f"{ICON.get(c.status, '✖')} {claim}"
+
+
+def caption(c: "Certificate") -> str:
+    """The verdict and its numbers on one line, without markup."""
+    return f"{verdict(c)}: {claim_of(c).wording.summary(c)}"
+
+
+def html(c: "Certificate") -> str:
+    words = claim_of(c).wording
     details = escape(explain(c))
     return (
         f'<div style="{STYLE}" role="note" aria-label="certificate">'
-        f"<strong>{icon} {escape(claim)}</strong> · {escape(words.summary(c))}"
+        f"<strong>{escape(verdict(c))}</strong> · {escape(words.summary(c))}"
         f'<div>{words.verb(c)} <math aria-label="{escape(c.formula)}">'
         f"{words.equation(c)}</math></div>"
+        f"{_headlines(c)}"
         f"<details><summary>Details</summary>"
         f'<pre style="white-space:pre-wrap;color:inherit;background:none">{details}</pre>'
         "</details></div>"
+    )
+
+
+def _headlines(c: "Certificate") -> str:
+    """How far from the optimum, and what it means for predictions: the numbers of the verdict."""
+    texts = [(label, text) for label, text in labeled_lines(c) if label in HEADLINES]
+    return "".join(
+        f"<div><strong>{escape(label)}</strong> {escape(text)}</div>"
+        for label, text in texts[:MAX_HEADLINES]
     )

@@ -83,7 +83,7 @@ class ProportionalOddsTest:
     def table(self) -> ResultTable:
         """Table of the tests of each column, with its slopes at the thresholds."""
         K1 = len(self.slopes)
-        variances = np.einsum("kjkj->kj", self.covariance)
+        errors = np.sqrt(np.einsum("kjkj->kj", self.covariance).min(axis=0))
         slopes = np.hstack([np.full((K1, 1), np.nan), self.slopes])
         columns: dict[str, Any] = {
             "name": ["all columns", *self.names],
@@ -95,7 +95,7 @@ class ProportionalOddsTest:
         return ResultTable(
             columns,
             title="Brant's test of proportional odds: log-odds ratios at each threshold",
-            precision=Precision(self.thresholds, np.append(np.nan, np.sqrt(variances.min(axis=0)))),
+            precision=[Precision(self.thresholds, np.append(np.nan, errors))],
             pvalues=("p",),
             statistics=("chi²",),
         )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..text.cells import Precision
 from ..text.format import count, number, printable
 from ..text.table import ResultTable
 from ._measures import AREA_MEASURES, COUNT_MEASURES, MEASURES
@@ -121,18 +122,24 @@ class ImbalanceResult:
         """Return a table with a row for each measure: value, interval, and that of the majority."""
         names = [name for name in MEASURES if self._has(name)]
         low, high = np.array([self.intervals[name] for name in names]).T
+        value = np.array([self.values[name] for name in names])
+        majority = np.array([self.baseline[name] for name in names])
+        half_width = np.fmin(value - low, high - value)
         level = f"{number(100 * self.confidence)} % low"
         return ResultTable(
             {
                 "measure": [MEASURES[name] for name in names],
-                "value": np.array([self.values[name] for name in names]).round(5),
-                level: low.round(4),
-                "high": high.round(4),
-                "majority": np.array([self.baseline[name] for name in names]).round(4),
+                "value": value,
+                level: low,
+                "high": high,
+                "majority": majority,
                 "interval": [self.intervals_by[name] for name in names],
             },
             title=self._title(),
             notes=(self._counts_text(), *self._cost_text(), *self.notes),
+            precision=[
+                Precision(("value", level, "high"), np.where(half_width > 0, half_width, np.nan)),
+            ],
         )
 
     def _counts_text(self) -> str:

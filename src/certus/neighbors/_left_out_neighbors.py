@@ -24,7 +24,7 @@ from ..solvers.neighbors.lists import Index
 from ..solvers.neighbors.precomputed import PrecomputedIndex
 from ._base import METRICS_WITH_MISSING
 from ._input import read_distances, read_mixed_for_fit, read_rows
-from ._metric import EncodedRows, distance_of, effective_metric
+from ._metric import EncodedGower, distance_of, effective_metric
 from ._search import in_order
 
 
@@ -70,7 +70,7 @@ def read_mixed_points(
         rows, prepared = read_mixed_for_fit(caller, X, given)
         if rows is not None:
             kinds = prepared.parameters() | {"ranges": vars(given)["ranges"]}
-            return rows, EncodedRows(Gower(**kinds)), None
+            return rows, EncodedGower(Gower(**kinds)), None
     return read_points(X, metric, caller), metric, metric_params
 
 

@@ -75,7 +75,7 @@ class ReadDistance(Distance):
         return self.distance.compare(A, B, threads)
 
 
-class EncodedRows(ReadDistance):
+class EncodedGower(ReadDistance):
     """Gower's distance between rows that were encoded as numbers once, and are split later."""
 
     def prepare(self, X: object) -> ReadDistance:

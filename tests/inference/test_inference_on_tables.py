@@ -7,6 +7,13 @@ from certus.inference import compare
 from certus.linear_model import LinearRegression, LogisticRegression, OrdinalRegression
 from tests.streamed import class_cases
 from tests.streamed.linear_cases import draw, table_of
+from tests.streams import cut_small
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Many blocks of few rows."""
+    cut_small(monkeypatch, 1 << 13)
 
 
 def groups(n):

@@ -74,8 +74,10 @@ class ProportionalOddsTest:
         values, vectors = np.linalg.eigh(d[:, None] * W * d)
         if values[0] <= MIN_RELATIVE_CONDITION * values[-1]:
             raise InferenceError(
-                "the slopes at the thresholds have no positive definite covariance: too few rows "
-                "of some class for Brant's test"
+                "the logistic models at the thresholds contradict each other for many rows (being "
+                "above a higher threshold is more probable than above a lower one), so that "
+                "Brant's covariance is not positive definite: the classes do not follow one order "
+                "along these columns"
             )
         return float(np.sum((vectors.T @ (d * difference)) ** 2 / values))
 

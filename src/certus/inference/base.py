@@ -122,7 +122,7 @@ class Estimated(ABC):
             {**self._keys_per(per), "low": low, "high": high},
             f"{percent(level)} {title}",
             [],
-            precision=Precision(("low", "high"), half_widths(coef, low, high)),
+            precision=[Precision(("low", "high"), half_widths(coef, low, high))],
             interval=("low", "high", f"{percent(level)} interval"),
         )
 
@@ -151,7 +151,7 @@ class Estimated(ABC):
             columns,
             f"{model}, {rows}, {self._cov_text()} standard errors",
             self._facts(),
-            precision=Precision(("coef", "std error", *ends), errors),
+            precision=[Precision(("coef", "std error", *ends), errors)],
             statistics=(letter,),
             interval=(*ends, f"{percent(level)} interval"),
         )
@@ -259,6 +259,7 @@ class Estimated(ABC):
         groups = next((values for key, values in keys.items() if key != "name"), None)
         rows = np.arange(len(names))
         if columns is not None:
+            columns = [columns] if isinstance(columns, str) else columns
             for column in columns:
                 if column not in names:
                     raise ValueError(

@@ -111,7 +111,8 @@ def infer(
             middle = design.classical(basis, rss[i] / nu) if cov == "classical" else M[i]
             errors, covariance, L = design.in_users_units(basis, middle)
             estimates.standard_errors[:, t], estimates.covariance[t] = errors, covariance
-            estimates.factors[t] = (L, middle)
+            # of targets with the same penalty L is the same: one array for all
+            estimates.factors[t] = (estimates.factors[of[0]][0] if i else L, middle)
     return estimates
 
 

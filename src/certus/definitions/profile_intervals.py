@@ -6,9 +6,9 @@ The interval of θ_j contains all β that a likelihood-ratio test does not rejec
 
     P(χ²₁ ≤ D_j(β)) = erf √(D_j(β)/2) = level.
 
-θ are the coefficients of Φ = [1 X], ordered by class, relative to the first class; of ordinal models
-(w, c), and Φ = [X 0] with a column of zeros for each threshold. Each maximum is
-computed here, from the stated coefficients, by Newton's method with step halving. It ends when
+θ are the coefficients of Φ = [1 X], ordered by class, relative to the first class; of ordinal
+models (w, c), and Φ = [X 0] with a column of zeros for each threshold. Each maximum is computed
+here, from the stated coefficients, by Newton's method with step halving. It ends when
 gᵀH⁻¹g, twice the remaining gain, is below 1e-12 (g: the gradient, H: the curvature). A logistic or
 softmax likelihood is concave and has no other maximum; Firth's may have.
 

@@ -280,7 +280,7 @@ class Estimated(ABC):
             estimates[rows],
             low[rows],
             high[rows],
-            ratio=of[0] == "odds ratio",
+            ratio=of[0] in ("odds ratio", "rate ratio"),
             label=label,
             texts=[texts[i] for i in rows],
         ).plot(ax)

@@ -29,6 +29,7 @@ from ..data.validation import (
     warn_of_a_column,
     weights,
 )
+from ..inference import LogLinkInference
 from ..penalties import ElasticNet
 from ..runtime.progress import monitored
 from ..solvers.glm.dispatch import (
@@ -45,6 +46,7 @@ from ..solvers.progress import OnStep
 from ..solvers.separation.zero_counts import falling_direction
 from ..text.format import count
 from ._classifier import MIN_TOL, print_steps
+from ._inference import log_link_inference
 from ._parameters import positive, whole_number
 from ._scores import scores
 from ._solver_context import SolverContext
@@ -336,12 +338,46 @@ class LogLinkRegressor(RegressorMixin, CertifiedEstimator, ABC):
         rows = rows_of_targets(self, columns_of_queries(self, table))
         return self._explained(self._in_range(rows))
 
-    def _explained(self, rows: Rows) -> float:
+    def _null(self, rows: Rows, fit_intercept: bool = True) -> float:
+        """Return half the deviance of the intercept alone."""
         rows = rows.recoded(_rates, self._mean_has_weight) if rows.y.shape[1] > 1 else rows
-        problem = Problem(rows, self._loss, ElasticNet(0.0), fit_intercept=True)
+        return Problem(rows, self._loss, ElasticNet(0.0), fit_intercept).null[1]
+
+    def inference(
+        self,
+        X: object,
+        y: object = None,
+        sample_weight: object = None,
+        cov: str = "classical",
+        offset: object = None,
+        exposure: object = None,
+    ) -> LogLinkInference:
+        """Return standard errors, tests, intervals and rate ratios, from the rows of the fit.
+
+        Without a penalty (``alpha=0``) all of them are available. With an L2 penalty only
+        covariance and intervals, which ignore its bias and say so. L1 and counts without a finite
+        optimum are refused, with the reason.
+
+        Parameters
+        ----------
+        X, y, sample_weight, offset, exposure
+            Those of the fit, or the table. Weights are counts: weight 3 is three rows.
+        cov : {"classical", "HC0", "HC1"}, default="classical"
+            From the expected information (of amounts times the dispersion), or the sandwich
+            estimator, which is valid even where the variance is not that of the model; "HC1" is
+            n/(n − rank) times "HC0".
+
+        Returns
+        -------
+        certus.inference.LogLinkInference
+        """
+        return log_link_inference(self, X, y, sample_weight, cov, offset, exposure)
+
+    def _explained(self, rows: Rows) -> float:
+        of_mean = self._null(rows)
+        rows = rows.recoded(_rates, self._mean_has_weight) if rows.y.shape[1] > 1 else rows
         w, b = np.asarray(self.coef_, dtype=float), float(self.intercept_)
         (left,) = rows.reduce(_loss_of_rows, self._loss, w, b)
-        of_mean = problem.null[1]
         return float(1 - left / of_mean) if of_mean > 0 else float("nan")
 
     def __sklearn_tags__(self) -> Any:

@@ -172,8 +172,8 @@ class LogLinkInference(Estimated):
 
     def _overdispersion(self) -> list[str]:
         ratio = self.pearson_chi2 / self.degrees_of_freedom
-        surprising = chdtrc(self.degrees_of_freedom, self.pearson_chi2) < UNDISPERSED_PVALUE
-        if not self._counts or self.cov != "classical" or not surprising:
+        is_unlikely = chdtrc(self.degrees_of_freedom, self.pearson_chi2) < UNDISPERSED_PVALUE
+        if not self._counts or self.cov != "classical" or not is_unlikely:
             return []
         return [
             f"the counts vary {number(ratio, 2)} times as much as Poisson counts do, so classical "

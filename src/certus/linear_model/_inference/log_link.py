@@ -1,6 +1,6 @@
 """Standard errors of a certified Poisson or Gamma fit; fits without a valid theory are refused."""
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -20,12 +20,9 @@ from .linear import (
     require_same_rows,
 )
 
-if TYPE_CHECKING:
-    from .._log_link import LogLinkRegressor
-
 
 def log_link_inference(
-    model: "LogLinkRegressor", X: object, y: object, sample_weight: object, cov: str,
+    model: Any, X: object, y: object, sample_weight: object, cov: str,
     offset: object, exposure: object,
 ) -> LogLinkInference:  # fmt: skip
     """Return the inference of a fitted model; all but its w and b is recomputed from the rows."""
@@ -43,7 +40,7 @@ def log_link_inference(
             "with an L1 penalty the same rows select which coefficients are 0, and the usual "
             "standard errors ignore that. Fit with l1_ratio=0, or without a penalty (alpha=0)"
         )
-    require_certified_and_unedited(model)  # type: ignore[arg-type]
+    require_certified_and_unedited(model)
     rows = with_offsets(data_for_verify(model, X, y, sample_weight), offset, exposure)
     require_same_rows(certificate, rows)
     if rows.y.shape[1] != 1 + model.has_offset_:

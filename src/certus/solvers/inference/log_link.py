@@ -39,7 +39,7 @@ class LogLinkEstimates(NamedTuple):
     log_likelihood: float  # of counts; NaN of amounts
 
 
-class _Sums(NamedTuple):
+class InformationSums(NamedTuple):
     n: float
     H: np.ndarray
     M: np.ndarray  # Σ s g gᵀ
@@ -62,7 +62,7 @@ def infer_log_link(
     q = np.broadcast_to(at.scale, (len(w),))
     c = at.c
     spread = np.where(at.variance > 0, np.sqrt(np.maximum(at.variance, 0.0)), 1.0) / q
-    sums: _Sums = dense.reduce(
+    sums: InformationSums = dense.reduce(
         _block, family, loss, w, b, c, spread, fit_intercept, cov != "classical", square=True
     )
     first = int(fit_intercept)
@@ -113,7 +113,7 @@ def _block(
     spread: np.ndarray,
     fit_intercept: bool,
     observed: bool,
-) -> _Sums:
+) -> InformationSums:
     if s is not None:
         X, y, s = X[s > 0], y[s > 0], s[s > 0]
     weight, target = np.ones(len(y)) if s is None else s, y[:, 0]
@@ -129,7 +129,7 @@ def _block(
     log_l = weight @ (target * z - mean - gammaln(target + 1)) if poisson else np.nan
     value = weight @ loss.value(target, z)
     rooted = (np.sqrt(weight) * r)[:, None] * Z
-    return _Sums(
+    return InformationSums(
         float(weight.sum()), np.dot(Z.T, W[:, None] * Z), np.dot(rooted.T, rooted), float(value),
         float(pearson), float(log_l),
     )  # fmt: skip

@@ -295,7 +295,7 @@ def test_the_first_lines_say_what_it_means():
 def test_the_card_of_a_certified_fit_shows_its_gap():
     X, y, _ = draw(0)
     card = LogisticRegression().fit(X, y).certificate_._repr_html_().split("<details>")[0]
-    assert "<strong>Gap</strong> at most " in card
+    assert " above the best possible" in card
 
 
 def test_scores_of_two_classes_give_the_probabilities_of_both():

@@ -55,7 +55,8 @@ def compare(
     if not np.isfinite(reading.parameters["w"]).all():
         return None, None
     try:
-        return _compared(reading, rows, tol), None
+        with np.errstate(all="ignore"):  # coefficients near the limits of float64
+            return _compared(reading, rows, tol), None
     except NoRefitError as error:
         return None, f"decisions are not compared with the optimum's: {error}"
     except Exception as error:  # a solver's failure must not hide the verdict
@@ -93,6 +94,8 @@ def _decisions(
 ) -> Decisions:  # fmt: skip
     counts = np.flatnonzero(weight > 0)
     change = np.abs(before.values - after.values).max(axis=1)[counts]
+    if not (len(change) and np.isfinite(change).all()):
+        raise NoRefitError("there are predictions that are not finite")
     at = int(np.argmax(change))
     unit = None
     if before.label is None or after.label is None:

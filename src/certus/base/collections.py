@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
+from ..data.frames import require_same_order
 from ..data.streamed import StreamedTable
 from ..data.streamed_answers import answers_of_table
 from ..data.streamed_input import refuse_table
@@ -29,6 +30,7 @@ LAZY = (
     "predict", "predict_proba", "predict_log_proba", "decision_function", "transform",
     "score_samples", "impute",
 )  # fmt: skip
+IN_PARTS = ("partial_fit",)
 SEARCHES = ("kneighbors", "kneighbors_graph", "radius_neighbors", "radius_neighbors_graph")
 
 
@@ -37,7 +39,10 @@ def accept_collections(cls: type) -> None:
 
     They are what users call, so their refusals are raised from one frame.
     """
-    for names, accept in ((READ_AS_TABLES, _as_table), (LAZY, _lazily), (SEARCHES, _in_blocks)):
+    wrappers = (
+        (READ_AS_TABLES, _as_table), (LAZY, _lazily), (SEARCHES, _in_blocks), (IN_PARTS, _in_parts),
+    )  # fmt: skip
+    for names, accept in wrappers:
         for name in names:
             method = inspect.getattr_static(cls, name, None)
             if hasattr(method, "fn"):  # scikit-learn's ``available_if``
@@ -70,6 +75,7 @@ def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         X = args[0] if args else kwargs.get("X")
+        _require_same_order(names, args, kwargs)
         scores_answers = method.__name__ == "score" and (is_classifier(self) or is_regressor(self))
         if not (is_collection(X) or isinstance(X, StreamedTable)):
             if scores_answers and len(args) < 2:
@@ -96,6 +102,23 @@ def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
                 own.close()
 
     return call
+
+
+def _in_parts(method: Callable[..., Any]) -> Callable[..., Any]:
+    names = list(inspect.signature(method).parameters)[1:]
+
+    @wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        _require_same_order(names, args, kwargs)
+        return method(self, *args, **kwargs)
+
+    return call
+
+
+def _require_same_order(names: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise where X, y and weights have the same index in another order."""
+    given = dict(zip(names, args, strict=False)) | kwargs
+    require_same_order(given.get("X"), given.get("y"), given.get("sample_weight"))
 
 
 def _lazily(method: Callable[..., Any]) -> Callable[..., Any]:

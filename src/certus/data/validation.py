@@ -237,7 +237,7 @@ def _validated(model: object, X: object, reset: bool = True) -> Table:
         difference = None if fitted is None else other_columns(fitted, frame.names)
         if difference is not None:
             raise ValueError(difference)
-        validate_data(model, X, reset=reset, skip_check_array=True)  # counts and names
+        _note_columns(model, X, frame.names, reset)
         return check_array(frame.X, estimator=model, input_name="X", **how)
     try:
         checked = validate_data(model, X, reset=reset, accept_sparse=("csr", "csc"), **how)
@@ -246,6 +246,18 @@ def _validated(model: object, X: object, reset: bool = True) -> Table:
             _name_text(X, error)
         raise
     return checked if isinstance(checked, np.ndarray) else CSR(checked)
+
+
+def _note_columns(model: Any, X: object, names: list[str], reset: bool) -> None:
+    """Set the count and the names of the columns, or compare them with those of the fit.
+
+    As ``validate_data`` does, which takes long to find the names of a wide frame.
+    """
+    if reset:
+        model.feature_names_in_ = np.array(names, dtype=object)
+        model.n_features_in_ = len(names)
+    elif _names(model) is None:  # fitted without names: a warning
+        validate_data(model, X, reset=False, skip_check_array=True)
 
 
 def _name_text(X: object, error: ValueError) -> None:

@@ -1,5 +1,7 @@
 """PoissonRegressor and GammaRegressor: peers, exact optima, offsets, refusals, no optimum."""
 
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -148,6 +150,21 @@ def test_verify_asks_for_the_exposure_and_recomputes_with_it():
         certus.verify(plain, X, y, exposure=e)
     with pytest.raises(CannotVerifyError, match="have no offset"):
         certus.verify(peers.LinearRegression().fit(X, y), X, y, exposure=e)
+
+
+def test_an_exported_script_takes_the_offsets_beside_the_targets(tmp_path):
+    X, y, _ = problem(PoissonRegressor)
+    e = np.random.default_rng(1).uniform(0.2, 5, size=len(X))
+    model = PoissonRegressor(alpha=0.2).fit(X, y, exposure=e)
+    script = tmp_path / "check.py"
+    model.certificate_.export(script)
+    np.save(tmp_path / "X.npy", X)
+    codes = []
+    for exposure in (e, e**1.1):
+        np.save(tmp_path / "y.npy", np.column_stack([y, np.log(exposure)]))
+        call = [sys.executable, str(script), str(tmp_path / "X.npy"), str(tmp_path / "y.npy")]
+        codes.append(subprocess.run(call, capture_output=True, check=False).returncode)
+    assert codes == [0, 1]
 
 
 def test_metadata_routing_passes_exposures_to_fit_and_predict():

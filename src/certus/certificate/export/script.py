@@ -102,6 +102,8 @@ def _no_page(c: "Certificate") -> str:
 def _head(c: "Certificate", problem: PageCall, name: str) -> str:
     if _has_targets(problem):
         usage = template.WITH_TARGETS
+        if c.parameters.get("offset"):
+            usage = template.WITH_OFFSETS
     else:
         unweighted = problem.page in UNWEIGHTED_PAGES
         usage = template.ROWS_ALONE if unweighted else template.WITH_WEIGHTS
@@ -208,7 +210,8 @@ def _n_targets(c: "Certificate") -> int:
     if votes is not None:
         return int(votes["predicted"].shape[1])
     b = c.parameters.get("b")
-    return 1 if b is None else int(np.size(b))
+    with_offset = bool(c.parameters.get("offset", False))  # beside the targets
+    return 1 if b is None else int(np.size(b)) + with_offset
 
 
 def _has_targets(problem: PageCall) -> bool:

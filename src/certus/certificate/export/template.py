@@ -16,6 +16,9 @@ Exit code: 0 the claim holds, 1 it does not, 2 the data could not be read.
 """
 '''
 WITH_TARGETS = "X.npy y.npy [weights.npy]       or: data.csv TARGET [WEIGHTS], columns by name"
+WITH_OFFSETS = (
+    "X.npy y.npy [weights.npy]       y.npy: (n, 2), the targets and their offsets (log exposure)"
+)
 WITH_WEIGHTS = "X.npy [weights.npy]"
 ROWS_ALONE = "X.npy"
 IMPORTS = ("import csv, sys", "import numpy as np", "from collections import namedtuple")

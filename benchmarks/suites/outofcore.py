@@ -22,6 +22,7 @@ from benchmarks.outofcore_rows import (
 DEFAULT_GIGABYTES = 0.25
 P = 16
 STEPS = 10
+BATCH_SIZE = 1024
 
 N = round(float(os.environ.get(GIGABYTES, DEFAULT_GIGABYTES)) * 1e9 / (8 * P))
 
@@ -46,6 +47,10 @@ SUITE = Suite(
                 "tol": 0.0, "random_state": 0,
             },
             excess_limit=1e-4,
+        ),
+        FileRow(
+            f"NCFS in batches of {BATCH_SIZE:,}", N // 10, P, "certus.feature_selection",
+            "NCFSClassifier", "label", {"batch_size": BATCH_SIZE},
         ),
     ),
 )  # fmt: skip

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         distances,
         exceptions,
         feature_selection,
-        inference,
         linear_model,
         losses,
         metrics,
@@ -30,9 +29,13 @@ if TYPE_CHECKING:
     )
     from .certificate import Certificate, verify
     from .derivatives import check_gradient
+    from .inference import CallableModule
     from .model_files import load, save
+    from .model_inference import infer as infer
     from .reporting.report import report
     from .sources import open_rows
+
+    inference: CallableModule
 
 __version__ = "0.1.0"
 __all__ = [
@@ -66,6 +69,7 @@ __all__ = [
 _LAZY = {
     "Certificate": "certificate",
     "check_gradient": "derivatives",
+    "infer": "model_inference",  # what calling the package ``inference`` does
     "load": "model_files",
     "open_rows": "sources",
     "report": "reporting.report",

@@ -120,7 +120,7 @@ def test_weights_of_the_fit_must_be_given():
     s = weights(1, len(X), largest=50)
     model = peers.LinearRegression().fit(X, y, s)
     assert not certus.verify(model, X, y).certified
-    assert "weights used in fit must be given" in certus.verify(model, X, y).explain()
+    assert "give the X, y and sample_weight of the fit" in certus.verify(model, X, y).explain()
     assert "weights used in fit" not in certus.verify(model, X, y, s).explain()
     assert certus.verify(model, X, y, sample_weight=s).certified
 

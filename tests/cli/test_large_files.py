@@ -471,3 +471,11 @@ def test_the_memory_of_predict_does_not_grow_with_the_table(certus, folder):
     }  # fmt: skip
     assert pq.read_metadata(folder / "large.answers.parquet").num_rows == sizes["large"]
     assert peaks["large"] < peaks["small"] + 60, peaks  # 144 MB of numbers in the table
+
+
+def test_ncfs_compares_rows_of_files_within_batches(certus, files):
+    fit = ["--target", "ill", "--drop", "price", "--model", "ncfs", "--batch_size", "200"]
+    ran = certus("fit", "years", *fit, "--out", "blocks.certus")
+    assert ran.code == 0, ran.err
+    assert "10 of consecutive rows, all recomputed" in " ".join(ran.out.split())
+    assert certus("verify", "blocks.certus", "years").code == 0

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 import certus
 from certus.engines import workers
 from certus.engines.dask import DaskEngine
-from certus.exceptions import WorkersDifferError
+from certus.exceptions import TableError, WorkersDifferError
 from certus.linear_model import Ridge
 from certus.neighbors import KNeighborsClassifier
 from tests.engines.dask_data import MARKS, NAMES, N, P, collections, da, data
@@ -109,6 +109,35 @@ def test_a_block_unlike_the_others_is_named(client, change, message):
         certus.open_rows(blocks, target=y)
 
 
+@pytest.mark.parametrize("chunk_rows", [10_000, N], ids=["chunks", "one chunk, cut into parts"])
+@pytest.mark.parametrize("change", [-50, 50], ids=["fewer", "more"])
+def test_a_chunk_with_another_number_of_rows_than_dask_says_is_refused(client, change, chunk_rows):
+    X, y, s = data()
+    last = X[-1, 0]
+
+    def changed(chunk):
+        if not len(chunk) or chunk[-1, 0] != last:
+            return chunk
+        return chunk[:change] if change < 0 else np.vstack([chunk, chunk[:change]])
+
+    given = da.from_array(X, chunks=(chunk_rows, -1)).map_blocks(changed, dtype=float, meta=X[:0])
+    with pytest.raises(
+        TableError, match=rf"chunk .* has [\d,]+ rows, and Dask says {chunk_rows:,}"
+    ):
+        certus.open_rows(given, target=y, weights=s)
+
+
+def test_a_chunk_of_targets_with_another_number_of_rows_is_refused(client):
+    X, y, _ = data()
+    given = da.from_array(y, chunks=10_000).map_blocks(_all_but_one, dtype=float, meta=y[:0])
+    with pytest.raises(TableError, match=r"a chunk of y has 9,999 rows, and Dask says 10,000"):
+        certus.open_rows(da.from_array(X, chunks=(7_000, -1)), target=given)
+
+
+def _all_but_one(chunk):
+    return chunk[1:]
+
+
 def _same(value):
     return value
 
@@ -158,7 +187,7 @@ def test_an_estimator_that_needs_all_rows_says_so_before_any_work(where):
 
 def test_workers_with_other_versions_are_named(client, monkeypatch):
     here = tuple((name, "1.0" if name == "numpy" else v) for name, v in workers.versions())
-    monkeypatch.setattr(workers, "versions_here", lambda: here)
+    monkeypatch.setattr(workers, "versions_here", lambda packages: here)
     with pytest.raises(WorkersDifferError, match=r"tcp://.* has numpy .* instead of 1\.0"):
         Ridge().fit(*collections(*data()))
 
@@ -177,7 +206,7 @@ def test_a_worker_without_the_package_is_named(client, monkeypatch):
         workers.require_equal_workers(client)
 
 
-def _needs_a_package_that_is_not_there():
+def _needs_a_package_that_is_not_there(packages):
     import not_installed  # noqa: F401
 
 

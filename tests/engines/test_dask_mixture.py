@@ -60,6 +60,13 @@ def test_missing_entries_of_a_frame_are_integrated_out(where):
         Ridge().fit(frame[["a", "b"]], frame["c"])
 
 
+def test_imputed_rows_of_a_collection_are_those_of_the_array():
+    X, _ = with_holes()
+    model = GaussianMixture(K, random_state=0).fit(X)
+    imputed = model.impute(collection(X, 700))
+    np.testing.assert_allclose(imputed.compute(), model.impute(X), rtol=1e-12, atol=1e-12)
+
+
 def test_counts_on_workers_have_the_bits_of_arrays(where):
     X, _ = counts()
     model = MultinomialMixture(K, random_state=0).fit(collection(X, 700))

@@ -5,7 +5,7 @@ import numpy as np
 from certus.data.csr import CSR
 from certus.data.rows import Rows
 from certus.inference.base import feature_names
-from certus.linear_model._logistic_inference import results
+from certus.linear_model._inference.logistic import results
 from certus.solvers.inference.logistic import infer_logistic
 
 

@@ -345,12 +345,8 @@ def test_standard_errors_are_those_of_the_information():
     assert title == "Firth, 79 rows, tests and intervals by penalised likelihood"
     assert header.split()[:5] == ["name", "coef", "std", "error", "chi²"]
     assert lines[1].startswith("x0 ")
-    np.testing.assert_allclose(
-        np.array(lines[1].split()[1:], dtype=float),
-        [2.9293, 1.5508, 6.7985, 0.0091237, 0.60972, 7.8546],
-        rtol=1e-4,
-    )
-    assert "LR chi² 43.6558; degrees of freedom 3; p 1.78586e-9" in lines[-1]
+    assert lines[1].split()[1:] == ["2.93", "1.55", "6.80", "0.0091", "0.61", "7.85"]
+    assert "LR chi² 43.6558; degrees of freedom 3; p < 0.001" in lines[-1]
 
 
 def test_what_inference_cannot_say_is_refused():

@@ -11,7 +11,7 @@ from certus.certificate.data import Data
 from certus.proofs.mixture import _sums, mixture
 from certus.proofs.mixture._count_components import CountComponents, MeanRowPrior, log_factorial
 from certus.proofs.mixture._gaussian_components import Normals
-from certus.proofs.mixture._missing_entries import Normal, expected_moments
+from certus.proofs.mixture._missing_entries import Normal, expected_moments, grouped
 from certus.proofs.mixture._sums import column_moments
 from certus.proofs.mixture.mixture import em_step, free_energy, log_likelihood, responsibilities
 from tests.mixture.mixture_cases import (
@@ -280,7 +280,7 @@ def test_missing_entries_are_expected_given_the_others():
     A = rng.normal(size=(3, 3))
     C, mu = A @ A.T, rng.normal(size=3)
     x = np.array([[0.3, np.nan, np.nan]])
-    D, extra = expected_moments(x, np.array([2.0]), Normal(mu, C))
+    D, extra = expected_moments(grouped(x), np.array([2.0]), Normal(mu, C))
     # the conditional distribution by regressing draws on the observed entry
     Z = rng.multivariate_normal(mu, C, size=400_000)
     slope = np.cov(Z.T)[1:, 0] / np.var(Z[:, 0])

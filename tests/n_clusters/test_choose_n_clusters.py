@@ -1,5 +1,6 @@
 """choose_n_clusters: the right number where there are clusters, and none where there are none."""
 
+import io
 import itertools
 import signal
 import subprocess
@@ -19,6 +20,7 @@ import certus
 from certus.cluster import (
     NClustersResult,
     _clusterer,
+    _n_clusters_progress,
     _n_clusters_scores,
     _n_clusters_verdict,
     choose_n_clusters,
@@ -26,8 +28,11 @@ from certus.cluster import (
 from certus.proofs.n_clusters import gap_statistic, stability
 
 ROOT = Path(__file__).parents[2]
-QUICK = {"estimator": KMeans(n_init=2), "n_references": 8, "n_resamples": 6}
-SMALL = {"estimator": KMeans(n_init=1), "n_references": 3, "n_resamples": 3}
+THREE_METHODS = ("silhouette", "gap", "stability")
+QUICK = {
+    "estimator": KMeans(n_init=2), "n_references": 8, "n_resamples": 6, "methods": THREE_METHODS,
+}  # fmt: skip
+SMALL = QUICK | {"estimator": KMeans(n_init=1), "n_references": 3, "n_resamples": 3}
 
 
 def blobs(seed, centers, n=90, spread=1.0):
@@ -176,11 +181,14 @@ def test_stability_is_the_agreement_of_two_disjoint_halves_on_all_rows():
         X, [2, 3], methods=["stability"], estimator=Halves(), n_references=2, n_resamples=3,
         random_state=0, threads=1,
     )  # fmt: skip
-    fits = [rows for rows in Halves.fits if len(rows) == 15][:12]  # then those of noise
+    rows_of_data = {tuple(row) for row in X}
+    halves = [rows for rows in Halves.fits if len(rows) == 15]
+    fits = [rows for rows in halves if tuple(rows[0]) in rows_of_data]  # not those of noise
+    assert len(fits) == 12
     agreement = []
     for one, other in itertools.batched(fits, 2) if sys.version_info >= (3, 12) else _pairs(fits):
         assert not {tuple(row) for row in one} & {tuple(row) for row in other}
-        assert {tuple(row) for row in (*one, *other)} <= {tuple(row) for row in X}
+        assert {tuple(row) for row in (*one, *other)} <= rows_of_data
         k = (2, 3)[len(agreement) % 2]
         labels = [Halves(k).fit(half).predict(X) for half in (one, other)]
         agreement.append(stability.adjusted_rand(*labels))
@@ -211,7 +219,7 @@ def test_means_over_few_pairs_are_spread_as_those_over_many():
 
 def test_silhouettes_of_many_rows_are_those_of_some_with_an_interval(monkeypatch):
     X = blobs(1, THREE, n=300, spread=2.0)
-    queried = {"methods": ["silhouette"], "random_state": 0, **SMALL}
+    queried = {**SMALL, "methods": ["silhouette"], "random_state": 0}
     every = choose_n_clusters(X, [1, 3], **queried)
     monkeypatch.setattr(_n_clusters_scores, "MAX_SILHOUETTE_ROWS", 60)
     some = choose_n_clusters(X, [1, 3], **queried)
@@ -339,12 +347,13 @@ VERDICTS = [  # what silhouette, gap and stability say ("": not requested), k, t
     (3, 1, 3, 3, "3 clusters: silhouette and stability agree; the gap statistic prefers 1"),
     (3, None, 3, 3, "3 clusters: silhouette and stability agree; gap cannot say"),
     (1, 1, 1, None, "no structure: silhouettes are no larger than those of noise, the gap "
-     "statistic prefers 1 and no k is stable"),
-    (2, 1, 1, None, "no structure: the gap statistic prefers 1 and no k is stable; silhouette "
-     "says 2"),
+     "statistic prefers 1 and stability is within what noise reaches"),
+    (2, 1, 1, None, "no structure: the gap statistic prefers 1 and stability is within what noise "
+     "reaches; silhouette says 2"),
     (2, 5, 3, 3, "3 clusters, but methods disagree: stability says 3, silhouette says 2, gap "
      "says 5"),
-    (2, 5, 1, 2, "2 clusters, but methods disagree: silhouette says 2, gap says 5; no k is stable"),
+    (2, 5, 1, 2, "2 clusters, but methods disagree: silhouette says 2, gap says 5; stability is "
+     "within what noise reaches"),
     (2, 1, "", None, "no structure: the gap statistic prefers 1; silhouette says 2"),
     ("", 4, "", 4, "4 clusters: by gap alone"),
     ("", None, "", None, "no answer: gap: it knows why"),
@@ -389,6 +398,30 @@ def test_a_gap_that_still_rises_cannot_say():
     message = _n_clusters_verdict.from_gaps(ks, np.array([0.1, 0.2, 0.3]), none)
     assert message == (None, "it still rises at k = 3: try more clusters")
     assert _n_clusters_verdict.from_gaps(ks[:1], none[:1], none[:1]).k is None
+
+
+def test_sentences_do_not_contradict_their_numbers():
+    ks = np.array([1, 2, 3])
+
+    def gaps(*gap):
+        return _n_clusters_verdict.from_gaps(ks[:2], np.array(gap), np.array([0.0, 0.031])).why
+
+    assert gaps(1.41, 1.43) == (
+        "it rises from 1.41 at k = 1 to 1.43 at 2, by 0.02, which is not more than its error, 0.031"
+    )
+    assert gaps(1.404, 1.402) == "it falls from 1.404 at k = 1 to 1.402 at 2"
+    assert gaps(1.4, 1.4) == "it is 1.4 at k = 1 and at 2"
+    noise = np.array([[np.nan, 0.5, 0.3], [np.nan, 0.6, 0.2]])
+    within = _n_clusters_verdict.from_silhouettes(ks, np.array([np.nan, 0.597, 0.4]), noise)
+    assert within.why == "the largest mean, 0.597 at k = 2, is not above what noise reaches, 0.6"
+    noise = np.array([[np.nan, 0.95], [np.nan, 0.1], [np.nan, 0.57]])
+    message = _n_clusters_verdict.from_stability(ks[:2], np.array([np.nan, 0.89]), noise)
+    assert message.k == 1
+    # 0.11 over the mean 1 − 0.54 of noise; the first sample 0.05 over the mean of the others
+    assert message.why == (
+        "relative to noise, halves disagree least at k = 2: 0.24 times as much as those of noise "
+        "on average, and those of single noise samples 0.075 times"
+    )
 
 
 def test_a_cluster_for_each_point_has_an_infinite_gap():
@@ -440,7 +473,7 @@ def test_the_frame_has_a_row_for_each_k(iris):
 
 def test_only_the_methods_that_are_asked_for_are_measured(monkeypatch):
     X = blobs(0, THREE, n=45)
-    choice = choose_n_clusters(X, range(1, 5), methods="gap", random_state=0, **QUICK)
+    choice = choose_n_clusters(X, range(1, 5), random_state=0, **(QUICK | {"methods": "gap"}))
     assert (choice.methods, choice.n_clusters) == (("gap",), 3)
     assert choice.verdict == "3 clusters: by gap alone"
     assert np.isnan(choice.silhouette).all()
@@ -552,18 +585,73 @@ def test_frames_are_taken():
         choose_n_clusters(frame, **SMALL)
 
 
-def test_progress_is_reported_and_ctrl_c_says_how_far_it_came():
+def test_progress_is_reported():
     reported = []
     choose_n_clusters(X0, [1, 2], on_progress=lambda *at: reported.append(at), **SMALL)
     assert reported == [(i, 8) for i in range(1, 9)]
 
+
+def interrupted_at(step, X, ks, **given):
     def stop(done, of):
-        if done == 3:
+        if done == step:
             signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt) as stopped:
-        choose_n_clusters(X0, [1, 2], on_progress=stop, threads=1, **SMALL)
-    assert "choose_n_clusters stopped by you after 3 of 8 steps" in stopped.value.__notes__[0]
+        choose_n_clusters(X, ks, on_progress=stop, threads=1, random_state=0, **given)
+    return stopped.value
+
+
+def test_ctrl_c_keeps_what_there_is():
+    X = blobs(0, THREE, n=45)
+    whole = choose_n_clusters(X, [1, 2, 3], random_state=0, **QUICK)
+    # three fits, then noise and pairs of halves by turns
+    interrupt = interrupted_at(12, X, [1, 2, 3], **QUICK)
+    assert "choose_n_clusters stopped by you after 12 of 17 steps" in interrupt.__notes__[0]
+    choice = interrupt.result
+    np.testing.assert_array_equal(choice.objective, whole.objective)
+    np.testing.assert_array_equal(choice.silhouette, whole.silhouette)
+    assert len(choice.noise["objective"]) == 5
+    np.testing.assert_array_equal(choice.noise["objective"], whole.noise["objective"][:5])
+    assert choice.n_clusters == 3
+    assert choice.notes[0].startswith(
+        "Stopped after 12 of 17 steps: 5 of 8 noise samples, 4 of 6 pairs of halves were compared"
+    )
+    assert choice.explain()
+    assert choice.plot
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 4])
+def test_ctrl_c_before_noise_was_clustered_gives_no_answer(step):
+    choice = interrupted_at(step, blobs(0, THREE, n=45), [1, 2, 3], **QUICK).result
+    assert len(choice.ks) == min(step, 3)
+    assert choice.n_clusters is None
+    assert choice.verdict.startswith("no answer: ")
+    assert choice.explain()
+    assert len(choice.to_frame()) == len(choice.ks)
+
+
+def test_a_callback_that_returns_true_ends_the_search():
+    X = blobs(0, THREE, n=45)
+    choice = choose_n_clusters(
+        X, [1, 2, 3], on_progress=lambda done, of: done == 12, threads=1, random_state=0, **QUICK
+    )
+    assert choice.n_clusters == 3
+    assert choice.notes[0].startswith("Stopped after 12 of 17 steps")
+
+
+def test_progress_is_a_line_on_a_terminal_alone(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(_n_clusters_progress, "SECONDS_OF_SILENCE", 0.0)
+    monkeypatch.setattr(_n_clusters_progress, "SECONDS_BETWEEN_LINES", 0.0)
+    for stream, shown in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr(sys, "stderr", stream)
+        choose_n_clusters(X0, [1, 2], threads=1, **SMALL)
+        text = stream.getvalue()
+        assert ("choose_n_clusters: 4 of 8 steps" in text) == shown
+        assert not text.strip(" \r").endswith("steps"), "the line is removed"
 
 
 @pytest.mark.exhaustive
@@ -579,4 +667,4 @@ def test_the_example_draws_its_picture(tmp_path):
     assert picture.stat().st_size > 5000
     assert "3 clusters: " in done.stdout
     assert "No structure: " in done.stdout
-    assert "2 clusters: by bic alone" in done.stdout
+    assert "2 Gaussian components: by bic alone" in done.stdout

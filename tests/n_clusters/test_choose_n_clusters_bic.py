@@ -1,4 +1,4 @@
-"""The number of clusters by BIC, compared with the gains of noise."""
+"""The number of components by BIC, compared with one group and with samples of one Gaussian."""
 
 import warnings
 
@@ -105,7 +105,7 @@ def test_collapsed_mixtures_and_those_of_too_few_rows_have_none():
 )
 def test_long_overlapping_and_wide_clusters_are_counted(rows, k, shape):
     choice = choose_n_clusters(rows(0), range(1, 5), methods="bic", random_state=0, **FEW)
-    assert (choice.n_clusters, choice.verdict) == (k, f"{k} clusters: by bic alone")
+    assert (choice.n_clusters, choice.verdict) == (k, f"{k} Gaussian components: by bic alone")
     if shape is not None:
         assert choice.bic_shape[k - 1] == shape
 
@@ -121,7 +121,7 @@ def test_noise_and_one_blob_are_one_component(case):
     X = NOTHING[case](np.random.default_rng(1))
     choice = choose_n_clusters(X, range(1, 4), methods="bic", random_state=0, **FEW)
     assert choice.n_clusters is None
-    assert choice.verdict == "no structure: BIC prefers one component"
+    assert choice.verdict == "no structure: no mixture gains enough in BIC over one group"
 
 
 @pytest.mark.slow
@@ -152,40 +152,64 @@ def test_clusters_are_counted_again_and_again(rows, k):
 
 def test_a_gain_within_what_noise_reaches_is_none():
     ks, shape = np.array([1, 2, 3]), np.array(["full", "full", "spherical"])
-    noise = np.array([[0.0, 0.1, 0.2], [0.0, np.nan, 0.05]])
-    above = _n_clusters_verdict.from_gains(ks, np.array([0.0, 0.1, 0.21]), noise, shape)
-    assert above == (
+
+    def answer(gain, noise):
+        return _n_clusters_verdict.from_gains(
+            ks, np.array(gain), np.array(noise), shape, "Gaussian"
+        )
+
+    assert answer([0.0, 10.0, 21.0], [-5.0, 20.0]) == (
         3,
-        "it gains 0.21 a row over one component at k = 3 (spherical covariances); noise 0.2",
+        "it is 21 below that of one group (Gaussian) at k = 3 (spherical covariances); samples of "
+        "one Gaussian gain at most 20",
     )
-    assert _n_clusters_verdict.from_gains(ks, np.array([0.0, np.nan, 0.2]), noise, shape).k == 1
-    less = _n_clusters_verdict.from_gains(ks, np.array([0.0, -0.1, -0.2]), noise - 1, shape)
-    assert less == (1, "it is least for one component")
-    none = _n_clusters_verdict.from_gains(ks, np.array([0.0, np.nan, np.nan]), noise, shape)
+    chance = answer([0.0, np.nan, 20.0], [-5.0, 20.5])
+    assert chance == (
+        1,
+        "the largest gain over one group (Gaussian), 20 at k = 3 (spherical covariances), is no "
+        "more than chance: samples of one Gaussian gain at most 20.5",
+    )
+    weak = answer([0.0, 9.7, np.nan], [-5.0])
+    assert weak == (
+        1,
+        "the largest gain over one group (Gaussian), 9.7 at k = 2 (full covariances), is not above "
+        "10",
+    )
+    less = answer([0.0, -0.1, -0.2], [-5.0])
+    assert less == (
+        1,
+        "one group (Gaussian) has the least; the next is 0.1 above it, at k = 2 (full covariances)",
+    )
+    none = answer([0.0, np.nan, np.nan], [-5.0])
     assert none.k is None
     assert "collapses" in none.why
 
 
 VERDICTS = [  # what silhouette, gap, stability and bic say, k, the words
     (3, 3, 3, 3, 3, "3 clusters: silhouette, gap, stability and bic agree"),
-    (3, 1, 3, 1, None, "no structure: the gap statistic prefers 1 and BIC prefers one component; "
-     "silhouette says 3; stability says 3"),
+    (3, 1, 3, 1, 3, "3 clusters: silhouette and stability agree; the gap statistic prefers 1; no "
+     "mixture gains enough in BIC over one group"),
     (2, 2, 4, 4, 4, "4 clusters: stability and bic agree; silhouette says 2; gap says 2"),
-    (1, 1, 1, 2, None, "no structure: silhouettes are no larger than those of noise, the gap "
-     "statistic prefers 1 and no k is stable; bic says 2"),
+    (1, 1, 1, 2, None, "no separated groups: silhouettes are no larger than those of noise, the "
+     "gap statistic prefers 1 and stability is within what noise reaches; two fit better"),
+    (1, 1, 1, 1, None, "no structure: silhouettes are no larger than those of noise, the gap "
+     "statistic prefers 1, stability is within what noise reaches and no mixture gains enough in "
+     "BIC over one group"),
+    (1, None, 2, 2, None, "no separated groups: silhouettes are no larger than those of noise; "
+     "stability says 2; two fit better; gap cannot say"),
     (2, 3, 1, 5, 2, "2 clusters, but methods disagree: silhouette says 2, gap says 3, bic says 5"
-     "; no k is stable"),
+     "; stability is within what noise reaches"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("silhouette", "gap", "stable", "bic", "k", "words"), VERDICTS)
-def test_of_four_methods_three_must_see_structure(silhouette, gap, stable, bic, k, words):
+def test_overlapping_components_are_no_separated_groups(silhouette, gap, stable, bic, k, words):
     each = {"silhouette": silhouette, "gap": gap, "stability": stable, "bic": bic}
     answers = {
         name: _n_clusters_verdict.MethodAnswer(message, "it knows why")
         for name, message in each.items()
     }
-    assert _n_clusters_verdict.verdict(answers) == (k, words)
+    assert _n_clusters_verdict.verdict(answers, "two fit better") == (k, words)
 
 
 # --- together with the other methods --------------------------------------------------------------
@@ -197,7 +221,7 @@ def four():
 
 
 def test_the_others_have_the_same_numbers_with_it_and_without(four):
-    three = choose_n_clusters(blobs(4), range(1, 5), random_state=0, **FEW)
+    three = choose_n_clusters(blobs(4), range(1, 5), methods=ALL[:3], random_state=0, **FEW)
     assert three.methods == ALL[:3]
     assert np.isnan(three.bic).all()
     for name in ("objective", "silhouette", "gap", "stability"):
@@ -206,14 +230,16 @@ def test_the_others_have_the_same_numbers_with_it_and_without(four):
 
 def test_the_table_has_the_bic_and_its_gain(four):
     assert four.n_clusters == four.n_clusters_by_method["bic"] == 3
-    gain = (four.bic[0] - four.bic) / 60
-    np.testing.assert_allclose(four.bic_gain, gain)
-    assert four.to_frame().columns.tolist()[-3:] == ["bic", "bic_gain", "bic_gain_noise"]
+    np.testing.assert_allclose(four.bic_gain, four.bic_one_group - four.bic)
+    assert four.bic_one_group <= four.bic[0]
+    assert four.to_frame().columns.tolist()[-3:] == ["bic", "bic_gain", "bic_overlap"]
     assert four.at(3)["bic"] == four.bic.min()
-    assert four.noise["bic_gain"].shape == (3, 4)
+    assert four.noise["bic_gain"].shape == (3,)
+    assert four.bic_overlap[0] == 0
+    assert 0 <= four.bic_overlap[2] < 0.01
     text = four.explain()
     assert max(map(len, text.splitlines())) <= 80
-    assert "BIC            k = 3: it gains" in text
+    assert "BIC            k = 3: it is" in text
     assert "a cluster that is skewed has several" in " ".join(text.split())
 
 
@@ -222,9 +248,9 @@ def test_the_picture_has_a_panel_of_gains(four):
     import matplotlib.pyplot as plt
 
     display = four.plot()
-    assert [ax.get_ylabel() for ax in display.ax_][-1] == "gain of BIC a row"
+    assert [ax.get_ylabel() for ax in display.ax_][-1] == "BIC(one group) − BIC"
     np.testing.assert_array_equal(display.lines_["bic"].get_ydata(), four.bic_gain)
-    assert "bic" in display.noise_
+    assert "bic" not in display.noise_
     assert display.marks_["bic"].get_xdata()[0] == 3
     plt.close("all")
 
@@ -235,7 +261,8 @@ def test_gains_are_over_one_component_also_where_that_was_not_asked():
     choice = choose_n_clusters(
         blobs(4), [2, 3], on_progress=lambda *at: reported.append(at), **queried
     )
-    assert reported == [(i, 8) for i in range(1, 9)]  # 2 clusterings, 3 mixtures, 3 of noise
+    # 2 clusterings, 3 mixtures, 3 samples of one Gaussian
+    assert reported == [(i, 8) for i in range(1, 9)]
     assert choice.n_clusters == 3
     assert (choice.bic_gain > 0).all()
     nothing = choose_n_clusters(NOTHING["one blob"](np.random.default_rng(0)), [2, 3], **queried)

@@ -90,7 +90,7 @@ def test_every_parameter_and_fitted_attribute_is_documented(cls):
 def test_parameters_and_their_defaults():
     shared = {
         "alpha": "auto", "sigma": 1.0, "metric": "manhattan", "form": "sum", "scale": "minmax",
-        "solver": "lbfgs", "max_iter": 1000, "tol": 1e-6, "step": "auto",
+        "batch_size": None, "solver": "lbfgs", "max_iter": 1000, "tol": 1e-6, "step": "auto",
         "warm_start": False, "threshold": "0.01*max",
         "n_features_to_select": None, "verbose": 0,
     }  # fmt: skip

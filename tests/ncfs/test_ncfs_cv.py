@@ -598,7 +598,7 @@ def test_every_parameter_and_fitted_attribute_is_documented():
 
 def test_its_parameters_are_those_of_a_classifier_but_for_alpha():
     own, plain = NCFSClassifierCV().get_params(), NCFSClassifier().get_params()
-    assert set(plain) - set(own) == {"alpha", "warm_start"}
+    assert set(plain) - set(own) == {"alpha", "warm_start", "batch_size"}
     more = {"alphas": 20, "cv": 5, "choice": "1se", "scoring": None, "n_jobs": None}
     shared = {name: value for name, value in plain.items() if name in own}
     assert own == {**shared, **more}

@@ -36,6 +36,8 @@ CLASSES = {
     "some": {"n_features_to_select": 1},
     "half": {"n_features_to_select": 0.5, "alpha": 0.3},
     "mean": {"threshold": "0.5*mean", "alpha": 0.3},
+    "batches": {"batch_size": 40},
+    "balanced batches": {"batch_size": 40, "prior": "balanced", "scale": "standard"},
 }
 VALUES = {
     "absolute": {},
@@ -43,6 +45,8 @@ VALUES = {
     "insensitive": {"loss": "epsilon_insensitive"},
     "epsilon": {"loss": "epsilon_insensitive", "epsilon": 0.2, "metric": "sqeuclidean"},
     "own": {"loss": lambda u, v: np.abs(u - v) ** 1.5, "scale": "standard"},
+    "batches": {"batch_size": 20, "alpha": 0.1},
+    "insensitive batches": {"batch_size": 30, "loss": "epsilon_insensitive", "form": "mean"},
 }
 CASES = [("classes", name) for name in CLASSES] + [("values", name) for name in VALUES]
 each_case = pytest.mark.parametrize("case", CASES, ids=[name for _, name in CASES])
@@ -54,6 +58,9 @@ SILENT = {
 
 def rows_of(case, seed=1):
     X, y = load_iris(return_X_y=True) if case[0] == "classes" else curve(seed)
+    if "batch" in case[1]:  # batches of sorted rows would hold one class
+        order = np.random.default_rng(0).permutation(len(X))
+        X, y = X[order], y[order]
     return X + 3, y
 
 
@@ -157,7 +164,7 @@ def test_every_fitted_attribute_that_is_edited_by_one_percent_is_refused(case):
     model, X, y = fitted(case)
     taken, checked = [], set()
     for name, value in sorted(vars(model).items()):
-        claim = name.endswith("_") or name in ("_fit_X", "_fit_y", "_fit_columns")
+        claim = name.endswith("_") or name in ("_fit_X", "_fit_y", "_fit_columns", "_fit_rows")
         if not claim or name in SILENT or value is None:
             continue
         checked.add(name)

@@ -8,7 +8,7 @@ from sklearn.base import clone
 import certus
 from certus.exceptions import CannotVerifyError
 from certus.mixture import BernoulliMixture, GaussianMixture, PoissonMixture
-from certus.solvers.mixture import densities, em, missing_entries, starts
+from certus.solvers.mixture import densities, em, missing_patterns, starts
 from tests.engines.parts_table import PartsTable
 from tests.streamed.linear_cases import assert_equal_bits
 from tests.streamed.mixture_cases import (
@@ -228,7 +228,7 @@ def test_patterns_beyond_the_cache_change_no_bit(small_blocks, monkeypatch):
     X, s = with_holes()
     model = GaussianMixture(K, random_state=0, max_iter=4)
     expected = clone(model).fit(X, sample_weight=s)
-    monkeypatch.setattr(missing_entries, "MAX_CACHED_NUMBERS", 200)
+    monkeypatch.setattr(missing_patterns, "MAX_CACHED_BLOCKS", 2)
     assert_equal_bits(clone(model).fit(table_of(X, s)), expected)
 
 

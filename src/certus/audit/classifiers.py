@@ -12,6 +12,7 @@ import numpy as np
 
 from .labels import Labels
 from .linear import RIDGE, _coefficients, _weights
+from .rows_of_fit import slope_tol
 from .types import FittedModel
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _read_logistic(model: FittedModel, C: float, l1_ratio: object, scaling: Any)
         "formula": formula(definition, **parameters),
         "parameters": parameters,
         "labels": Labels(np.asarray(model.classes_)),
-        "iteration": _iteration(model),
+        "iteration": {**_iteration(model), "slope_tol": slope_tol(model)},
     }
 
 

@@ -84,6 +84,9 @@ def _reading(model: FittedModel, rows: "Rows", row_weight: str, gain: str) -> di
         "objective": float(model.objective_), "loo_score": float(model.loo_score_),
         "scaling": model.scale, "kept": (model._fit_X, model._fit_columns, model._fit_y),
     }  # fmt: skip
+    batch_size = _batch_size(model)
+    if batch_size is not None:
+        claims["kept_rows"] = model._fit_rows
     wrong, requested = _weight_errors(model, W, scale), fitted.get("alpha")
     if isinstance(requested, str) and model.metric != "phi_s":
         claims["auto_alpha"] = alpha
@@ -92,21 +95,36 @@ def _reading(model: FittedModel, rows: "Rows", row_weight: str, gain: str) -> di
     by = "" if sigma == 1 else f"/{sigma:.4g}"
     n = "n" if rows.s is None else "Σ sᵢ"
     mean = f"1/{n} " if model.form == "mean" else ""
+    within = ""
+    if batch_size is not None:
+        batches = -(-rows.shape[0] // batch_size)
+        mean = mean or (f"1/{batches} " if batches > 1 else "")
+        within = f", j in the batch of i: at most {batch_size} consecutive rows"
     sign = "" if gain.startswith("[") else "−"
     times = "" if alpha == 1 else f"{alpha:.4g} "
     penalty = "" if alpha == 0 else f" − {times}Σ W"
     return {
         "definition": "ncfs",
         "formula": f"{sign}{mean}Σ {row_weight}pᵢⱼ {gain}{penalty} over W ≥ 0, pᵢⱼ ~ "
-        f"exp(−{DISTANCE[model.metric]}{by})",
+        f"exp(−{DISTANCE[model.metric]}{by}){within}",
         "parameters": {
             "W": W, "sigma": sigma, "alpha": alpha, "metric": model.metric, "shift": shift,
-            "scale": scale, "mean": model.form == "mean",
+            "scale": scale, "mean": model.form == "mean", "batch_size": batch_size,
         },
         "extra_claims": {"claims": claims},
         "iteration": _iteration(model),
         "contradictions": (*wrong, *_decreases(model, rows)),
     }  # fmt: skip
+
+
+def _batch_size(model: FittedModel) -> int | None:
+    """Return the rows of a batch; None: all rows are compared with each other."""
+    used, requested = vars(model).get("batch_size_"), vars(model).get("batch_size")
+    if used is None:
+        return None
+    if used != int(used) or used < 1 or (requested is not None and used != requested):
+        raise ValueError(f"batch_size_ is {used}, batch_size={requested!r} was requested")
+    return int(used)
 
 
 def _costs(loss: object, classes: np.ndarray) -> np.ndarray:

@@ -9,6 +9,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .column_steps import ColumnStep, column_steps
+from .rows_of_fit import (
+    CenteredElsewhere,
+    RecordedRows,
+    centered_elsewhere,
+    recorded_rows,
+    rows_of_folds,
+)
 from .shapes import require_parameters
 from .types import FittedModel
 
@@ -19,12 +26,15 @@ class Unwrapped(NamedTuple):
     y: object
     path: tuple[str, ...]  # the classes around the model, outermost first
     steps: list[ColumnStep] | None = None  # columns that a pipeline computes, if it mixes none
+    recorded: tuple[RecordedRows, ...] = ()  # numbers of rows that parts were fitted on
+    centered: CenteredElsewhere | None = None  # by the scaler right before the model
 
 
 def unwrap(model: Any, X: object, y: object) -> Unwrapped:
     """Return the innermost model, with X and y as it was given them."""
     path: list[str] = []
-    piped, steps = False, None
+    piped, steps, centered = False, None, None
+    recorded: list[RecordedRows] = []
     while True:
         require_parameters(model)
         if isinstance(model, Pipeline):
@@ -36,6 +46,8 @@ def unwrap(model: Any, X: object, y: object) -> Unwrapped:
                 # the columns of a pipeline within another one are not those of the table
                 steps = None if piped else column_steps([before], names)
                 X, piped = before.transform(X), True
+                recorded += recorded_rows(before)
+                centered = centered_elsewhere(before[-1], X)
             model = model[-1]
         elif isinstance(model, TransformedTargetRegressor):
             check_is_fitted(model)
@@ -47,13 +59,15 @@ def unwrap(model: Any, X: object, y: object) -> Unwrapped:
         elif isinstance(model, BaseEstimator) and _is_search(model):
             check_is_fitted(model)
             path.append(type(model).__name__)
+            recorded += rows_of_folds(model)
             model = model.best_estimator_
         elif isinstance(model, BaseEstimator) and _calibrates(model):
             check_is_fitted(model)
             path.append(type(model).__name__)
             model = model.estimator_
         else:
-            return Unwrapped(model, X, y, tuple(path), steps)
+            recorded += recorded_rows(model)
+            return Unwrapped(model, X, y, tuple(path), steps, tuple(recorded), centered)
 
 
 def _is_search(model: FittedModel) -> bool:

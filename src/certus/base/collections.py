@@ -26,7 +26,7 @@ from ..sources.collections import is_collection, open_collection
 READ_AS_TABLES = ("fit", "score", "bic", "aic", "inference")
 LAZY = (
     "predict", "predict_proba", "predict_log_proba", "decision_function", "transform",
-    "score_samples",
+    "score_samples", "impute",
 )  # fmt: skip
 SEARCHES = ("kneighbors", "kneighbors_graph", "radius_neighbors", "radius_neighbors_graph")
 
@@ -55,6 +55,11 @@ def _reads_tables(model: object) -> bool:
     return bool(getattr(model, "_reads_rows", False))
 
 
+def _answers_tables(model: object) -> bool:
+    """Whether the answers of a model's own methods are to whole tables."""
+    return _reads_tables(model) and not getattr(model, "_answers_in_blocks", False)
+
+
 def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
     names = list(inspect.signature(method).parameters)[1:]
 
@@ -70,7 +75,7 @@ def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(self, *args, **kwargs)
         given = dict(zip(names, args, strict=False)) | kwargs
         if method.__name__ in ("fit", "inference") and not _reads_tables(self):
-            refuse_table(self)
+            refuse_table(self, method.__name__)
         X, own = given.pop("X"), None
         if is_collection(X):
             y, s = given.pop("y", None), given.pop("sample_weight", None)
@@ -78,7 +83,10 @@ def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
         try:
             if scores_answers or (method.__name__ == "score" and not _reads_tables(self)):
                 return score_of_table(self, method, X, **given)
-            return method(self, X, **given)
+            found = method(self, X, **given)
+            if method.__name__ == "inference" and found.reads_rows:
+                own = None  # its parts stay on the workers until nothing refers to ``found``
+            return found
         finally:
             if own is not None:
                 own.close()
@@ -110,7 +118,7 @@ def _in_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
         X = args[0] if args else kwargs.get("X")
         if is_collection(X):
             X = open_collection(self, X)
-        if not isinstance(X, StreamedTable) or _reads_tables(self):
+        if not isinstance(X, StreamedTable) or _answers_tables(self):
             return method(self, *args, **kwargs)
         others = {name: value for name, value in kwargs.items() if name != "X"}
         return answers_of_table(self, method.__name__, X, *args[1:], **others)

@@ -73,6 +73,8 @@ class Certificate:
         The certified parameters, as arguments of the proof's ``check``; a copy of the model's.
     labels : Labels or None
         The classes of a classifier, and how its definition reads them.
+    other_rows : tuple of str
+        What says that a model of another library was not fitted on these rows; empty: nothing.
     """
 
     model: str
@@ -96,6 +98,7 @@ class Certificate:
     parameters: Parameters = field(default_factory=Parameters, repr=False)
     feature_names: tuple[str, ...] | None = field(default=None, repr=False)
     labels: Labels | None = field(default=None, repr=False)
+    other_rows: tuple[str, ...] = ()
     # columns as the steps of a pipeline made them; None: no pipeline, or one that mixes columns
     _steps: tuple[ColumnStep, ...] | None = field(default=None, repr=False)
 

@@ -57,21 +57,23 @@ class Data:
         times: int = 1,
         least: int = 0,
         most: int | None = None,
+        exactly: int | None = None,
         most_threads: int | None = None,
     ) -> T:
         """Reduce ``statistic`` over all rows, as ``Rows.reduce`` does.
 
         ``square``: the statistic is p×p, so a block should have about p rows. ``times``: how often
         each element is read. ``least``: minimum rows of a block if X is in memory. ``most``:
-        maximum rows of a block.
+        maximum rows of a block. ``exactly``: rows of a block, or as few less as makes blocks equal.
         """
-        if self.whole and combine is None and not beside and most_threads is None:
+        alone = combine is None and not beside and most_threads is None and exactly is None
+        if self.whole and alone:
             return statistic(as_floats(self.rows.X.columns), self.rows.y, self.rows.s, *args)
         rows = self._block_rows(times)
         rows = max(rows, self.shape[1]) if square else rows
         if self.rows.stored:
             rows = max(rows, least)
-        rows = min(rows, most or rows)
+        rows = exactly or min(rows, most or rows)
         total: T = self.rows.reduce(
             statistic, *args, combine=combine or add, beside=beside, block_rows=rows,
             square=square, times=times, most_threads=most_threads,

@@ -14,6 +14,7 @@ class Iteration:
 
     max_iter: int | None = None  # set if it was reached
     tol: float | None = None
+    slope_tol: float | None = None  # slope per row at which the solver ends; None: by another rule
     stochastic: bool = False
     one_solver: bool = False  # there is no other solver to recommend
     aims: str | None = None  # what the solver aims at, if not at an optimum

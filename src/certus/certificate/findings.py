@@ -178,6 +178,7 @@ class SelectionFinding(LocalFinding):
     used: int  # columns with weight
     constant: int  # columns that do not vary
     score: LeaveOneOut
+    batches: int | None  # in which rows are compared; None: all with each other
 
     @property
     def maximized(self) -> bool:

@@ -2,8 +2,8 @@
 
     |F now − F of the fit| ≤ 1e-9·|F of the fit| + its gap,  unless a parameter was edited
 
-A model of certus holds a fingerprint of its rows. For models of other libraries, which hold none, a
-note says so.
+A model of certus holds a fingerprint of its rows. Models of other libraries hold none: there
+``other_rows.py`` looks for evidence where the claim fails, and without any a note says so.
 """
 
 from dataclasses import replace
@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike
 
 from ..audit import Reading
 from ..audit.wrappers import Unwrapped
+from ..data.rows import Rows
+from .other_rows import evidence_of_other_rows
 from .registry import CLAIMS
 
 if TYPE_CHECKING:
@@ -23,14 +25,19 @@ OBJECTIVE_RTOL = 1e-9  # relative difference of two objectives on the same rows
 
 
 def compared_with_fit(
-    certificate: "Certificate", inner: Unwrapped, reading: Reading, sample_weight: ArrayLike | None
-) -> "Certificate":
+    certificate: "Certificate", inner: Unwrapped, reading: Reading, rows: Rows,
+    sample_weight: ArrayLike | None,
+) -> "Certificate":  # fmt: skip
     """The certificate with a note on its rows; "other rows" where they are not those of the fit."""
     notes = list(certificate.notes)
     if inner.path:
         notes.append(f"found inside {' → '.join(inner.path)}, on the data that reached it")
     if not reading.ours and CLAIMS[reading.definition].keeps_rows:
         return replace(certificate, notes=tuple(notes))
+    if not reading.ours and not certificate.certified and certificate.status != "contradicted":
+        evidence = evidence_of_other_rows(inner, reading, rows, certificate._finding)
+        if evidence:
+            return replace(certificate, notes=tuple(notes), other_rows=evidence)
     if not reading.ours:
         notes.append("on the rows given. If the model was fitted on other rows, this says nothing")
         if sample_weight is None and certificate.kind != "exact":

@@ -100,6 +100,7 @@ class Parameters(TypedDict, total=False):
     constant: np.ndarray
     single: bool
     # NCFS
+    batch_size: int | None
     W: np.ndarray
     sigma: float
     gains: np.ndarray | None

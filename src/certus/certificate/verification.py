@@ -293,4 +293,4 @@ def verify(
         raise
     except audit.READING_ERRORS as error:
         raise CannotVerifyError(audit.why_unreadable(inner.model, error)) from error
-    return compared_with_fit(certificate, inner, reading, sample_weight)
+    return compared_with_fit(certificate, inner, reading, rows, sample_weight)

@@ -19,6 +19,8 @@ from ..solvers.kmeans.starts import plus_plus
 N_CLUSTERS_PARAMETERS = ("n_clusters", "n_components")  # names of k in clusterers and mixtures
 KMEANS_TOL = 1e-4  # the default of KMeans
 N_RESTARTS = 10  # so that objectives are compared, not the luck of single starts
+# Beyond so many rows of the small path, where a start takes ten times as long, of fewer starts.
+MANY_ROWS, N_RESTARTS_OF_MANY_ROWS = 4096, 4
 
 
 class Clustering(NamedTuple):
@@ -28,14 +30,15 @@ class Clustering(NamedTuple):
     assign: Callable[[np.ndarray], np.ndarray]  # rows → labels
 
 
-class BestOfTenKMeans:
-    """k-means, the best of ten starts, without the overhead of an estimator."""
+class RestartedKMeans:
+    """k-means, the best of ten starts (of many rows four), without the overhead of an estimator."""
 
     def fit(self, X: np.ndarray, k: int, s: np.ndarray | None, seed: int) -> Clustering:
         if k == 1:
             return Clustering(_single_cluster(X), _single_cluster)
         rows, draw = Rows(X, None, s, threads=1), np.random.RandomState(seed)
-        fits = [lloyd(rows, plus_plus(rows, k, draw)[0], tol=KMEANS_TOL) for _ in range(N_RESTARTS)]
+        starts = N_RESTARTS if len(X) <= MANY_ROWS else N_RESTARTS_OF_MANY_ROWS
+        fits = [lloyd(rows, plus_plus(rows, k, draw)[0], tol=KMEANS_TOL) for _ in range(starts)]
         best = min(fits, key=lambda fit: fit.objective)
         return Clustering(
             without_gaps(best.labels),
@@ -45,7 +48,7 @@ class BestOfTenKMeans:
 
 def clusterer(estimator: object, weighted: bool) -> Any:
     """Return a clusterer with variable k around ``estimator``; None: k-means."""
-    return BestOfTenKMeans() if estimator is None else Clusterer(estimator, weighted)
+    return RestartedKMeans() if estimator is None else Clusterer(estimator, weighted)
 
 
 class Clusterer:

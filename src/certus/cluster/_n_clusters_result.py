@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 METHODS = ("silhouette", "gap", "stability", "bic")
-DEFAULT_METHODS = METHODS[:3]  # mixtures take several times as long as these together
+DEFAULT_METHODS = METHODS
 
 
 class Curve(NamedTuple):
@@ -34,12 +34,13 @@ class NClustersResult:
     """How well k clusters describe the data, for every k that was tried, by several methods.
 
     Returned by ``certus.cluster.choose_n_clusters``. *Noise* means samples of a uniform
-    distribution over the box of the data along their principal axes, clustered in the same way.
+    distribution over the box of the data along their principal axes, clustered in the same way; for
+    BIC, samples of one Gaussian with the covariance of the data.
 
     Attributes
     ----------
     n_clusters : int or None
-        The answer of most methods; None: no structure, one cluster describes the data as well.
+        The answer of most methods; None: no separated groups were found.
     verdict : str
         The same in words, with the answers of the methods.
     n_clusters_by_method : dict of str to int or None
@@ -65,11 +66,19 @@ class NClustersResult:
         −2L + m log n of k Gaussians, the least over covariance types. NaN if every mixture has a
         collapsed component or as many parameters as there are rows.
     bic_gain : (m,) array
-        (BIC(1) − BIC(k))/n.
+        ``bic_one_group`` − BIC: above 0, k Gaussians describe the data better than one group.
     bic_shape : (m,) array of str
         ``covariance_type`` of the mixtures; "" if there is no BIC.
-    noise : dict of str to (B, m) array
-        "silhouette", "stability", "bic_gain" and "objective" of the B samples of noise.
+    bic_overlap : (m,) array
+        The expected share of rows that the most probable component of k is wrong about.
+    one_group : str
+        The density of one group with the least BIC: "Gaussian", or uniform in a box, an ellipsoid
+        or the convex hull of the rows.
+    bic_one_group : float
+        Its BIC.
+    noise : dict of str to array
+        "silhouette", "stability" and "objective" (B, m) of the B samples of noise, and "bic_gain"
+        (B,), the largest gains in samples of one Gaussian.
     methods : tuple of str
     confidence : float
         Confidence level of the intervals.
@@ -86,7 +95,7 @@ class NClustersResult:
     >>> X = rng.normal(size=(90, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 30, axis=0)
     >>> choice = choose_n_clusters(X, range(1, 6), n_references=5, n_resamples=5, random_state=0)
     >>> choice
-    NClustersResult(3 clusters: silhouette, gap and stability agree)
+    NClustersResult(3 clusters: silhouette, gap, stability and bic agree)
     >>> choice.n_clusters, choice.at(3)["objective"] < choice.at(2)["objective"]
     (3, True)
     """
@@ -106,6 +115,9 @@ class NClustersResult:
     bic: np.ndarray
     bic_gain: np.ndarray
     bic_shape: np.ndarray
+    bic_overlap: np.ndarray
+    one_group: str
+    bic_one_group: float
     noise: dict[str, np.ndarray]
     methods: tuple[str, ...]
     confidence: float
@@ -127,7 +139,7 @@ class NClustersResult:
             return Curve(self.gap, self.gap - self.gap_error, self.gap + self.gap_error, None)
         if method == "bic":
             unknown = np.full(len(self.ks), np.nan)
-            return Curve(self.bic_gain, unknown, unknown, self.noise["bic_gain"])
+            return Curve(self.bic_gain, unknown, unknown, None)
         low, high = getattr(self, f"{method}_interval").T
         return Curve(getattr(self, method), low, high, self.noise[method])
 
@@ -139,11 +151,10 @@ class NClustersResult:
                 columns["gap_error"] = self.gap_error
                 continue
             if name == "bic":
-                noise = self.noise["bic_gain"].mean(axis=0)
-                columns |= {"bic_gain": self.bic_gain, "bic_gain_noise": noise}
+                columns |= {"bic_gain": self.bic_gain, "bic_overlap": self.bic_overlap}
                 continue
             low, high = getattr(self, f"{name}_interval").T
-            mean = self.noise[name].mean(axis=0)
+            mean = _mean_of(self.noise[name])
             columns |= {f"{name}_low": low, f"{name}_high": high, f"{name}_noise": mean}
         return columns
 
@@ -167,7 +178,8 @@ class NClustersResult:
         lines = wrap(head, WIDTH, subsequent_indent="     ")
         for name in self.methods:
             k = self.n_clusters_by_method[name]
-            answer = "–" if k is None else "no structure" if k == 1 else f"k = {k}"
+            none = "one group" if name == "bic" else "no structure"
+            answer = "–" if k is None else none if k == 1 else f"k = {k}"
             lines += _paragraph(HEADINGS[name], f"{answer}: {self.reasons[name]}")
         lines += ["", str(self._summary()), ""]
         for note in self.notes:
@@ -186,17 +198,18 @@ class NClustersResult:
             curve = self.curve(name)
             noise = np.full(len(self.ks), np.nan)
             if curve.noise is not None:
-                noise = curve.noise.mean(axis=0)
+                noise = _mean_of(curve.noise)
             with np.errstate(invalid="ignore"):  # an infinite gap has no interval
                 half = (curve.high - curve.low) / 2
             chosen = self.ks == (self.n_clusters_by_method[name] or -1)
-            columns[name if curve.noise is None else f"{name} (noise)"] = [
-                _cell(*row) for row in zip(curve.values, half, noise, chosen, strict=True)
+            digits = 0 if name == "bic" else 2
+            columns[SUMMARY_NAMES[name]] = [
+                _cell(*row, digits) for row in zip(curve.values, half, noise, chosen, strict=True)
             ]
         percent = f"{number(100 * self.confidence)} %"
         legend = f"± half a {percent} interval (gap: one error)"
         if "bic" in self.methods:
-            legend += "; bic: (BIC(1) − BIC(k))/n"
+            legend += "; bic: BIC(one group) − BIC(k)"
         return ResultTable(columns, title=f"{self._title()}, {legend}; * the method's own k")
 
     def _title(self) -> str:
@@ -210,20 +223,30 @@ class NClustersResult:
 
 NOISE_TEXT = (
     "uniform samples in the box of the data along their principal axes, clustered in the same way: "
-    "what data without clusters give."
+    "what data without clusters give. BIC is compared with that of one group, and with what "
+    "mixtures gain in samples of one Gaussian."
 )
 DOES_NOT_SAY_TEXT = (
     "that clusters are of another kind than compact groups around means, that there are no smaller "
     "groups inside, or that they mean something."
 )
 COMPONENTS_TEXT = " Components of BIC are Gaussian: a cluster that is skewed has several."
+SUMMARY_NAMES = {
+    "silhouette": "silhouette (noise)", "gap": "gap", "stability": "stability (noise)",
+    "bic": "bic",
+}  # fmt: skip
 HEADINGS = {"silhouette": "Silhouette", "gap": "Gap", "stability": "Stability", "bic": "BIC"}
 
 
-def _cell(value: float, half: float, noise: float, mark: bool) -> str:
+def _mean_of(noise: np.ndarray) -> np.ndarray:
+    """Return the mean over samples of noise, NaN without any."""
+    return np.asarray(noise.mean(axis=0)) if len(noise) else np.full(noise.shape[1], np.nan)
+
+
+def _cell(value: float, half: float, noise: float, mark: bool, digits: int) -> str:
     if np.isnan(value):
         return "–  "
-    text = f"{value:.2f}" if np.isfinite(value) else number(value)
+    text = f"{value:,.{digits}f}" if np.isfinite(value) else number(value)
     text += f" ± {half:.2f}" if np.isfinite(half) else ""
     return f"{text}{'' if np.isnan(noise) else f' ({noise:.2f})'} {'*' if mark else ' '}"
 

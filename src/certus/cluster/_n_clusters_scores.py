@@ -1,18 +1,18 @@
 """Scores of the clusters for every k: of the data, of halves of them, and of noise.
 
     data         log W_k, silhouettes
-    halves       ARI, on all rows, of the clusters of two disjoint halves
+    halves       ARI of the clusters of two disjoint halves
     mixtures     BIC of k Gaussians
-    references   the same for B uniform samples in the box of the data (noise)
+    references   the same as of the data and halves, for B uniform samples in their box (noise)
+    Gaussians    the largest gain of BIC in B samples of one Gaussian
 
 Every task has its own seed, drawn beforehand, so that results have the same bits on any number of
-threads.
+threads. The data come first: what is stopped later has fewer halves and samples.
 """
 
-import threading
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -21,13 +21,20 @@ from ..exceptions import DegenerateWarning
 from ..runtime.config import config_context
 from ..runtime.pool import blas_limiter, run_on_threads
 from ..solvers.n_clusters.gap_statistic import ReferenceBox, within
+from ..solvers.n_clusters.one_group import GroupBic, OneGaussian
 from ..solvers.n_clusters.silhouette import mean_silhouettes, means_and_errors
 from ..solvers.n_clusters.stability import adjusted_rand
-from ..text.format import count
-from ._clusterer import BestOfTenKMeans, Clusterer
-from ._n_clusters_bic import MISSING_BIC, Bic, bic_of
+from ._clusterer import Clusterer, RestartedKMeans
+from ._n_clusters_bic import MISSING_BIC, Bic, bic_of, largest_gain, single_group
+from ._n_clusters_progress import ScoringProgress, Stopped
 
 MAX_SILHOUETTE_ROWS = 2000  # averaging over so many rows gives a standard error of at most 0.01
+# Rows of a half, and for each cluster: fits of 1,000 rows take a thirtieth of those of 5,000, and
+# the spread of their agreement is part of the interval.
+MAX_HALF_ROWS, MIN_HALF_ROWS_PER_CLUSTER = 1000, 50
+# Rows of a sample of one Gaussian. The largest gain of several components over one is smaller in
+# larger samples, since each parameter costs log n: the bound is on the safe side.
+MAX_GAUSSIAN_ROWS = 500
 MAX_SEED = 2**31 - 1
 
 
@@ -40,33 +47,44 @@ class DataScores(NamedTuple):
     stability: np.ndarray  # (pairs, m)
     bic: np.ndarray  # (m,)
     bic_shape: np.ndarray  # (m,) str, covariance_type
-    bic_gain: np.ndarray  # (m,)
+    bic_overlap: np.ndarray  # (m,)
+    one_group: GroupBic
 
 
 class NoiseScores(NamedTuple):
-    """Scores of each reference."""
+    """Scores of each reference, and the largest gain of each sample of one Gaussian."""
 
     W: np.ndarray  # (B, m)
     silhouette: np.ndarray  # (B, m)
     stability: np.ndarray  # (B, pairs, m)
-    bic_gain: np.ndarray  # (B, m)
+    bic_gain: np.ndarray  # (B,)
+
+
+class Scores(NamedTuple):
+    """What was computed: all, or what there was when it was stopped."""
+
+    ks: np.ndarray  # those whose clusters are known
+    data: DataScores
+    noise: NoiseScores
+    stopped: BaseException | None
 
 
 class Scoring(NamedTuple):
     """Computes the scores of the data and of the references."""
 
-    clusterer: BestOfTenKMeans | Clusterer
+    clusterer: RestartedKMeans | Clusterer
     ks: np.ndarray
     methods: Sequence[str]
     n_references: int
     n_resamples: int
     threads: int
-    progress: "ScoringProgress"
+    progress: ScoringProgress
 
-    def run(
-        self, X: np.ndarray, s: np.ndarray | None, rng: np.random.RandomState
-    ) -> tuple[DataScores, NoiseScores]:
+    def run(self, X: np.ndarray, s: np.ndarray | None, rng: np.random.RandomState) -> Scores:
+        """Compute the scores; after Ctrl-C or a callback that returns True, those that are done."""
         B, R = self.n_references, self.n_resamples if "stability" in self.methods else 0
+        n_gaussians = B if "bic" in self.methods else 0
+        B = 0 if tuple(self.methods) == ("bic",) else B
         pairs = pairs_per_reference(R)
         fit_seeds, split_seeds, noise_seeds = (
             rng.randint(MAX_SEED, size=size) for size in (len(self.ks), R, B)
@@ -76,25 +94,24 @@ class Scoring(NamedTuple):
         )
         mixture_ks = self._mixture_ks()
         mixture_seeds = rng.randint(MAX_SEED, size=len(mixture_ks))
-        self.progress.total = len(self.ks) + R + len(mixture_ks) + B
+        gaussian_seeds = rng.randint(MAX_SEED, size=n_gaussians)
         labels = np.zeros((len(X), len(self.ks)), dtype=np.intp)
+        box, each = ReferenceBox.of(X, s), (B, len(self.ks))
+        noise = NoiseScores(*(
+            np.full(shape, np.nan)
+            for shape in (each, each, (B, pairs, len(self.ks)), (n_gaussians,))
+        ))  # fmt: skip
+        stability = np.full((R, len(self.ks)), np.nan)
+        bics = [MISSING_BIC] * len(mixture_ks)
 
         def fit(t: int) -> None:
             labels[:, t] = self.clusterer.fit(X, int(self.ks[t]), s, int(fit_seeds[t])).labels
 
-        self._run_tasks(fit, len(self.ks))
-        stability = np.full((R, len(self.ks)), np.nan)
-        box = ReferenceBox.of(X, s)
-        each = B, len(self.ks)
-        shapes = each, each, (B, pairs, len(self.ks)), each
-        noise = NoiseScores(*(np.full(shape, np.nan) for shape in shapes))
-        bics = [MISSING_BIC] * len(mixture_ks)
+        def fit_mixture(t: int) -> None:
+            bics[t] = bic_of(X, mixture_ks[t], s, int(mixture_seeds[t]))
 
         def score_split(r: int) -> None:
             stability[r] = self._agreement(X, s, np.random.RandomState(split_seeds[r]))
-
-        def fit_mixture(t: int) -> None:
-            bics[t] = bic_of(X, mixture_ks[t], s, int(mixture_seeds[t]))
 
         def score_noise(b: int) -> None:
             rng = np.random.RandomState(noise_seeds[b])
@@ -108,58 +125,103 @@ class Scoring(NamedTuple):
                 noise.silhouette[b, columns] = mean_silhouettes(Z, labels, s, silhouette_rows, 1)
             for r in range(pairs):
                 noise.stability[b, r] = self._agreement(Z, s, rng)
-            if mixture_ks:
-                seeds = rng.randint(MAX_SEED, size=len(mixture_ks))
-                noise_bics = [
-                    bic_of(Z, k, s, int(u)) for k, u in zip(mixture_ks, seeds, strict=True)
-                ]
-                noise.bic_gain[b] = self._bics(noise_bics, s, len(X))[2]
 
-        with warnings.catch_warnings():
-            # warnings about halves, noise and mixtures do not concern the user's data
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.simplefilter("ignore", DegenerateWarning)
-            self._run_tasks(score_split, R)
-            self._run_tasks(fit_mixture, len(mixture_ks))
-            self._run_tasks(score_noise, B)
+        def score_gaussian(b: int) -> None:
+            rng = np.random.RandomState(gaussian_seeds[b])
+            rows = rng.permutation(len(X))[:MAX_GAUSSIAN_ROWS]
+            Z = gaussian.draw(len(rows), rng).astype(X.dtype, copy=False)
+            seeds = rng.randint(MAX_SEED, size=len(mixture_ks))
+            noise.bic_gain[b] = largest_gain(Z, mixture_ks, None if s is None else s[rows], seeds)
+
+        gaussian = OneGaussian.of(X, s)
+        each_task = {
+            "fit": (fit, len(self.ks)), "mixture": (fit_mixture, len(mixture_ks)),
+            "noise": (score_noise, B), "split": (score_split, R),
+            "gaussian": (score_gaussian, n_gaussians),
+        }  # fmt: skip
+        done, stopped = self._run_tasks(each_task)
+        known = done["fit"]
+        if not known.any():
+            assert stopped is not None
+            raise stopped
         W = np.array([within(X, column, s) for column in labels.T])
         mean, error = (np.full(len(self.ks), np.nan) for _ in range(2))
         if "silhouette" in self.methods:
-            columns, labels = clusterings(labels)
-            mean[columns], error[columns] = means_and_errors(
-                X, labels, s, silhouette_rows, self.threads
-            )
-        return DataScores(W, mean, error, stability, *self._bics(bics, s, len(X))), noise
+            columns, several = clusterings(labels[:, known])
+            columns = np.flatnonzero(known)[columns]
+            if len(columns):
+                mean[columns], error[columns] = means_and_errors(
+                    X, several, s, silhouette_rows, self.threads
+                )
+        if not done["mixture"].all():
+            bics = [MISSING_BIC] * len(bics)
+        bic, shape, overlap = self._bics(bics)
+        first = bics[0] if bics else MISSING_BIC
+        data = DataScores(
+            W[known], mean[known], error[known], stability[done["split"]][:, known],
+            bic[known], shape[known], overlap[known], single_group(X, s, first),
+        )  # fmt: skip
+        of_noise = NoiseScores(
+            noise.W[done["noise"]][:, known], noise.silhouette[done["noise"]][:, known],
+            noise.stability[done["noise"]][..., known], noise.bic_gain[done["gaussian"]],
+        )  # fmt: skip
+        return Scores(self.ks[known], data, of_noise, stopped)
 
     def _mixture_ks(self) -> list[int]:
         """Return the numbers of components to fit: ks, and 1, from which gains are measured."""
         return [int(k) for k in np.union1d([1], self.ks)] if "bic" in self.methods else []
 
-    def _bics(
-        self, results: list[Bic], s: np.ndarray | None, rows: int
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (BIC, covariance type, gain per row) for each of ks."""
-        silhouette_rows = results[-len(self.ks) :] if results else [MISSING_BIC] * len(self.ks)
-        bic = np.array([one.value for one in silhouette_rows])
-        bic_of_one = results[0].value if results else np.nan
-        n = rows if s is None else float(s.sum())
-        return bic, np.array([one.shape for one in silhouette_rows]), (bic_of_one - bic) / n
+    def _bics(self, results: list[Bic]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (BIC, covariance type, overlap) for each of ks."""
+        those = results[-len(self.ks) :] if results else [MISSING_BIC] * len(self.ks)
+        value, shape, overlap = zip(*those, strict=True)
+        return np.array(value), np.array(shape), np.array(overlap)
 
-    def _run_tasks(self, task: Callable[[int], None], number: int) -> None:
-        def one(i: int) -> None:
+    def _run_tasks(
+        self, each: dict[str, tuple[Callable[[int], None], int]]
+    ) -> tuple[dict[str, np.ndarray], BaseException | None]:
+        """Run the tasks, in order of their kind; noise, splits and Gaussians by turns.
+
+        Return which are done, and the interrupt that stopped them.
+        """
+        done = {kind: np.zeros(number, dtype=bool) for kind, (_, number) in each.items()}
+        order = [(kind, i) for kind in ("fit", "mixture") for i in range(each[kind][1])]
+        rest = [(i, kind) for kind in ("noise", "split", "gaussian") for i in range(each[kind][1])]
+        order += [(kind, i) for i, kind in sorted(rest, key=lambda task: task[0])]
+        self.progress.total = len(order)
+
+        def one(t: int) -> None:
+            kind, i = order[t]
             with config_context(threads=1):  # tasks run in parallel, so each fit uses one thread
-                task(i)
+                each[kind][0](i)
+            done[kind][i] = True
             self.progress.step()
 
-        with blas_limiter:  # the bits of a product depend on how many threads share it
-            run_on_threads(one, number, self.threads)
+        with warnings.catch_warnings():
+            # warnings about halves, noise and mixtures do not concern the user's data
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", DegenerateWarning)
+            try:
+                with blas_limiter:  # the bits of a product depend on how many threads share it
+                    run_on_threads(one, len(order), self.threads)
+            except (KeyboardInterrupt, Stopped) as stopped:
+                return done, stopped
+        return done, None
 
     def _agreement(
         self, X: np.ndarray, s: np.ndarray | None, rng: np.random.RandomState
     ) -> np.ndarray:
-        """Return, for each k, the ARI of the labels that two disjoint halves give to all rows."""
-        n, half = len(X), len(X) // 2
+        """Return, for each k, the ARI of the labels that two disjoint halves give to all rows.
+
+        Halves of many rows are of a sample, and give labels to its rows.
+        """
+        n = len(X)
+        half = min(n // 2, max(MAX_HALF_ROWS, MIN_HALF_ROWS_PER_CLUSTER * int(self.ks[-1])))
         order, seeds = rng.permutation(n), rng.randint(MAX_SEED, size=(len(self.ks), 2))
+        if 2 * half + 1 < n:
+            order = order[: 2 * half]
+            X, s = X[order], None if s is None else s[order]
+            order = np.arange(2 * half)
         results = np.full(len(self.ks), np.nan)
         parts = order[:half], order[half : 2 * half]
         most = min(count_distinct(X[part], int(self.ks[-1])) for part in parts)
@@ -199,27 +261,3 @@ def count_distinct(X: np.ndarray, most: int) -> int:
         if len(rows_seen) >= most:
             return most
     return len(rows_seen)
-
-
-class ScoringProgress:
-    """Reports progress to a callback, and adds it to a KeyboardInterrupt."""
-
-    def __init__(self, callback: Callable[[int, int], Any] | None):
-        self.callback, self.done, self.total = callback, 0, 0
-        self.lock = threading.Lock()
-
-    def step(self) -> None:
-        with self.lock:
-            self.done += 1
-            if self.callback is not None:
-                self.callback(self.done, self.total)
-
-    def __enter__(self) -> "ScoringProgress":
-        return self
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, KeyboardInterrupt):
-            where = (
-                f"after {self.done:,} of {count(self.total, 'step')}" if self.total else "at once"
-            )
-            error.add_note(f"choose_n_clusters stopped by you {where}; nothing was kept.")

@@ -5,8 +5,8 @@
     stability    do two halves of the rows give the same clusters?
     bic          are several Gaussians likelier than one, penalising each parameter?
 
-Each score is compared with that of noise, uniform samples in the box of the data, so that the
-answer can be "no structure".
+Scores are compared with those of noise, samples without groups, so that the answer can be "no
+structure".
 """
 
 from collections.abc import Callable, Iterable
@@ -21,8 +21,9 @@ from ..runtime.config import effective_threads
 from ..text.format import count, listed
 from ._clusterer import clusterer
 from ._n_clusters_input import generator, methods_of, numbers_of_clusters, rows_of
+from ._n_clusters_progress import ScoringProgress
 from ._n_clusters_result import DEFAULT_METHODS, NClustersResult
-from ._n_clusters_scores import DataScores, NoiseScores, Scoring, ScoringProgress, count_distinct
+from ._n_clusters_scores import Scores, Scoring, count_distinct
 from ._n_clusters_verdict import (
     WHY_NO_BIC,
     MethodAnswer,
@@ -31,6 +32,7 @@ from ._n_clusters_verdict import (
     from_silhouettes,
     from_stability,
     gap_of,
+    mixture_in_words,
     shrink_to_pairs,
     verdict,
 )
@@ -53,9 +55,11 @@ def choose_n_clusters(
 ) -> NClustersResult:
     """Choose the number of clusters, with the evidence for every k, or find no structure.
 
-    Each method gives its own k; the verdict is that of the majority. Unless more than half of them
-    find clusters, there is no structure and ``n_clusters`` is None. Columns should be in comparable
-    units, since distances add them up.
+    Each method gives its own k. Silhouette, gap and stability look for separated groups: unless
+    more than half of them find some, ``n_clusters`` is None. BIC compares mixtures of Gaussians,
+    which may overlap, with one group; the verdict then says "no separated groups; a mixture of 2
+    overlapping Gaussians fits better …". Columns should be in comparable units, since distances
+    add them up.
 
     Parameters
     ----------
@@ -64,12 +68,12 @@ def choose_n_clusters(
         Numbers of clusters to try. Include 1 and a few more than you expect: the gap statistic
         compares each k with the next. Those above the number of distinct rows are left out.
     methods : some of "silhouette", "gap", "stability", "bic"
-        Default: the first three. "bic" fits Gaussian mixtures, regardless of ``estimator``: for
-        overlapping or elongated clusters, at several times the cost of the others.
+        Default: all. "bic" fits Gaussian mixtures, regardless of ``estimator``: for overlapping or
+        elongated clusters. Alone, it gives the number of components.
     estimator : clusterer, optional
         With a parameter ``n_clusters`` or ``n_components``. Default: k-means, the best of ten
-        starts. Rows of the other half are assigned by its ``predict``, or if it has none to the
-        nearest cluster mean.
+        starts (of four beyond 4,096 rows). Rows of the other half are assigned by its ``predict``,
+        or if it has none to the nearest cluster mean.
     n_references : int
         Number of noise samples, at least 2. Without structure, silhouette, stability and BIC each
         find some by chance with probability 1/(n_references + 1).
@@ -80,7 +84,8 @@ def choose_n_clusters(
         contains half of the rows, regardless of weight.
     max_rows : int or None
         If there are more rows, a random sample of so many is clustered; None: all. Silhouettes are
-        averaged over at most 2,000 rows, each compared with all.
+        averaged over at most 2,000 rows, each compared with all, and halves have at most 1,000
+        (more with more than 20 clusters); the intervals hold what that costs in precision.
     confidence : float
         Confidence level of the intervals.
     random_state : int, Generator, RandomState or None
@@ -88,12 +93,18 @@ def choose_n_clusters(
         Maximum number of threads; the result has the same bits for any number.
     on_progress : callable, optional
         Called as ``on_progress(done, of)`` after each k, pair of halves, mixture and noise sample,
-        in the thread that computed it.
+        in the thread that computed it; True ends the search, and the result is what there is.
+        Default: after a second, a line on a terminal or in a notebook.
 
     Returns
     -------
     NClustersResult
-        ``n_clusters``, ``verdict``, ``says``, ``table()``, ``explain()``, ``plot()``.
+        ``n_clusters``, ``verdict``, ``table()``, ``explain()``, ``plot()``.
+
+    Notes
+    -----
+    Ctrl-C raises KeyboardInterrupt, whose ``result`` is an ``NClustersResult`` of what was computed
+    until then (in a session: ``sys.last_value.result``).
 
     Examples
     --------
@@ -112,7 +123,7 @@ def choose_n_clusters(
 
     >>> long = rng.normal(size=(120, 2)) * [6, 1] + np.repeat([[0, 0], [0, 6]], 60, axis=0)
     >>> choose_n_clusters(long, range(1, 4), **few, methods="bic", random_state=0)
-    NClustersResult(2 clusters: by bic alone)
+    NClustersResult(2 Gaussian components: by bic alone)
     """
     methods = methods_of(methods)
     if positive_whole("n_references", n_references) < 2:
@@ -143,37 +154,64 @@ def choose_n_clusters(
         progress,
     )  # fmt: skip
     with progress:
-        scores, noise = scoring.run(X, s, rng)
-    return _make_result(ks, methods, confidence, len(X), scores, noise, notes)
+        found = scoring.run(X, s, rng)
+    if found.stopped is None:
+        return _make_result(found, methods, confidence, len(X), notes)
+    notes.append(_note_of_stop(found, scoring))
+    result = _make_result(found, methods, confidence, len(X), notes)
+    if isinstance(found.stopped, KeyboardInterrupt):
+        found.stopped.result = result  # type: ignore[attr-defined]
+        found.stopped.add_note(
+            f"choose_n_clusters stopped by you {progress.where()}; what there is was kept as the "
+            "interrupt's result (in a session: sys.last_value.result)."
+        )
+        raise found.stopped
+    return result
+
+
+def _note_of_stop(found: Scores, scoring: Scoring) -> str:
+    done = f"Stopped {scoring.progress.where()}"
+    if len(found.ks) < len(scoring.ks):
+        return f"{done}: k = {listed([str(k) for k in found.ks])} and no noise were clustered."
+    B, R, methods = scoring.n_references, scoring.n_resamples, scoring.methods
+    each = [
+        ("noise samples", len(found.noise.W), B, tuple(methods) != ("bic",)),
+        ("pairs of halves", len(found.data.stability), R, "stability" in methods),
+        ("samples of one Gaussian", len(found.noise.bic_gain), B, "bic" in methods),
+    ]
+    parts = [f"{there} of {of} {kind}" for kind, there, of, used in each if used and there < of]
+    return f"{done}: {listed(parts)} were compared, so that chance finds structure more often."
 
 
 def _make_result(
-    ks: np.ndarray,
-    methods: tuple[str, ...],
-    confidence: float,
-    n: int,
-    scores: DataScores,
-    noise: NoiseScores,
-    notes: list[str],
+    found: Scores, methods: tuple[str, ...], confidence: float, n: int, notes: list[str]
 ) -> NClustersResult:
+    ks, scores, noise, stopped = found
     gap, gap_error = gap_of(scores.W, noise.W)
     stability, stability_interval = _mean_of_pairs(scores.stability, confidence)
     noise_stability = np.full(noise.W.shape, np.nan)
-    if "stability" in methods:
-        noise_stability = shrink_to_pairs(noise.stability, len(scores.stability))
+    if "stability" in methods and len(noise.W) > 1:
+        noise_stability = shrink_to_pairs(noise.stability, max(1, len(scores.stability)))
     half = norm.ppf((1 + confidence) / 2) * scores.silhouette_error
+    gain = scores.one_group.value - scores.bic
+    group = scores.one_group.name
     rules: dict[str, Callable[[], MethodAnswer]] = {
         "silhouette": lambda: from_silhouettes(ks, scores.silhouette, noise.silhouette),
         "gap": lambda: from_gaps(ks, gap, gap_error),
         "stability": lambda: from_stability(ks, stability, noise_stability),
-        "bic": lambda: from_gains(ks, scores.bic_gain, noise.bic_gain, scores.bic_shape),
+        "bic": lambda: from_gains(ks, gain, noise.bic_gain, scores.bic_shape, group),
     }
     answers = {name: rules[name]() for name in methods}
-    k, verdict_text = verdict(answers)
+    components = answers["bic"].k or 1 if "bic" in methods else 1
+    mixture = ""
+    if components > 1:
+        at = int(np.flatnonzero(ks == components)[0])
+        mixture = mixture_in_words(ks, gain, scores.bic_overlap, at, group)
+    k, verdict_text = verdict(answers, mixture)
     if "gap" in methods and ks[0] > 1:
         notes.append("1 is not among ks, so that the gap statistic could not prefer it.")
     without_bic = [str(k) for k in ks[np.isnan(scores.bic)]]
-    if "bic" in methods and without_bic:
+    if "bic" in methods and without_bic and stopped is None:
         notes.append(f"There is no BIC of k = {listed(without_bic)}: {WHY_NO_BIC}.")
     if k is not None and k == ks[-1]:
         notes.append(f"{k} is the largest k that was tried: try more.")
@@ -186,7 +224,8 @@ def _make_result(
             np.stack([scores.silhouette - half, scores.silhouette + half], axis=1), -1, 1
         ),
         gap=gap, gap_error=gap_error, stability=stability, stability_interval=stability_interval,
-        bic=scores.bic, bic_gain=scores.bic_gain, bic_shape=scores.bic_shape,
+        bic=scores.bic, bic_gain=gain, bic_shape=scores.bic_shape, bic_overlap=scores.bic_overlap,
+        one_group=group, bic_one_group=scores.one_group.value if "bic" in methods else np.nan,
         noise={
             "silhouette": noise.silhouette, "stability": noise_stability, "objective": noise.W,
             "bic_gain": noise.bic_gain,
@@ -229,7 +268,11 @@ def _result_of_one_k(
         ks=np.array([1]), objective=np.array([W]), silhouette=unknown,
         silhouette_interval=np.full((1, 2), np.nan), gap=unknown, gap_error=unknown,
         stability=unknown, stability_interval=np.full((1, 2), np.nan),
-        bic=unknown, bic_gain=unknown, bic_shape=np.array([""]),
-        noise=dict.fromkeys(("silhouette", "stability", "objective", "bic_gain"), unknown[None]),
+        bic=unknown, bic_gain=unknown, bic_shape=np.array([""]), bic_overlap=unknown,
+        one_group="", bic_one_group=np.nan,
+        noise={
+            **dict.fromkeys(("silhouette", "stability", "objective"), unknown[None]),
+            "bic_gain": unknown,
+        },
         methods=methods, confidence=confidence, n=len(X), notes=tuple(notes),
     )  # fmt: skip

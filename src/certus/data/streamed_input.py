@@ -20,8 +20,9 @@ from .streamed import StreamedTable, StreamedX
 
 STREAMING = (
     "LinearRegression, Ridge, RidgeCV, Lasso, ElasticNet, LassoCV, ElasticNetCV, "
-    "LogisticRegression, OrdinalRegression, LinearSVC, KMeans, MiniBatchKMeans, all mixtures, and "
-    "CalibratedClassifier and PriorCorrectedClassifier around a fitted model"
+    "LogisticRegression, OrdinalRegression, LinearSVC, NCFSClassifier, NCFSRegressor, KMeans, "
+    "MiniBatchKMeans, all mixtures, and CalibratedClassifier and PriorCorrectedClassifier around a "
+    "fitted model"
 )
 
 # models of scikit-learn that ``verify`` reads together with a table
@@ -50,14 +51,22 @@ def columns_of_table(model: Any, table: StreamedTable, reset: bool) -> StreamedX
     return table.X
 
 
-def refuse_table(model: object) -> NoReturn:
-    """Raise for a fit that needs all rows in memory, with what works instead."""
+def refuse_table(model: object, method: str = "fit") -> NoReturn:
+    """Raise for a fit, or an inference, that needs all rows in memory, with what works instead."""
+    closest = getattr(model, "_closest_on_tables", "")
+    closest = f". Closest to it on tables: {closest}" if closest else ""
+    if method == "inference":
+        raise TypeError(
+            f"{type(model).__name__} needs all rows in memory, for inference as for the fit, and "
+            "open_rows reads them block by block: give inference(X, y, sample_weight) the arrays "
+            f"of the fit{closest}"
+        )
     answers = [name for name in ("predict", "transform", "kneighbors") if hasattr(model, name)]
     then = f", and {answers[0]} takes tables of any size afterwards" if answers else ""
     raise TypeError(
         f"{type(model).__name__} needs all rows in memory, and open_rows reads them block by "
         f"block: give an array, of a sample for example (table.gather(numbers of rows).X){then}. "
-        f"What is fitted to tables: {STREAMING}"
+        f"What is fitted to tables: {STREAMING}{closest}"
     )
 
 

@@ -21,7 +21,11 @@ If D is a square root, it has no slope at D = 0: rows that differ only in column
 apart by |w_l||Δ_l|, and Σ C_ij|Δ_l| over these must not be above 0 either. Φ_s is the same for W
 and cW: ΣW = P is required, and λ has no effect.
 
-Time O(n²·P); memory: a few arrays as large as X.
+With a batch size m the rows are cut into B = ⌈n/m⌉ batches, the rows from ⌊b n/B⌋ up to the next
+batch. Then k and j run over the rows of i's batch, and unless all a are divided by S they are
+divided by B. Nothing is claimed about pairs of rows of different batches.
+
+Time O(n²·P), in batches O(n·m·P); memory: a few arrays as large as X.
 """
 
 from math import fsum, inf
@@ -32,7 +36,7 @@ from certus.definitions.terms.claim import Claim
 
 
 def check(X, y, s, *, W, sigma, alpha, distance, gain, shift, scale, prior=None, mean=False,
-          tol=1e-6):  # fmt: skip
+          batch_size=None, tol=1e-6):  # fmt: skip
     """Check W (P,) on X (n, P), y (n,) and weights s (n,)."""
     P, lam = len(W), 0.0 if distance.fixed_sum else alpha
     varies = X.max(axis=0) > X.min(axis=0)
@@ -42,17 +46,21 @@ def check(X, y, s, *, W, sigma, alpha, distance, gain, shift, scale, prior=None,
     if not feasible:
         return Claim("stationary", inf, inf, 1.0, tol)
     X, W = ((X - shift) / scale)[:, varies], W[varies]
-    a = weights_of_rows(y, s, prior, mean)
-    q, span, slope, kink = np.zeros(len(X)), np.zeros(len(X)), np.zeros(len(W)), np.zeros(len(W))
+    n = len(X)
+    B = -(-n // (batch_size or n))
+    a = weights_of_rows(y, s, prior, mean) / (1 if mean else B)
+    q, span, slope, kink = np.zeros(n), np.zeros(n), np.zeros(len(W)), np.zeros(len(W))
     for i, x in enumerate(X):
-        G, D = gain(y, i), distance(X, x, W)
-        others = np.arange(len(X)) != i
+        b = (B * (i + 1) - 1) // n  # the batch of row i
+        first, last = b * n // B, (b + 1) * n // B
+        Z, others = X[first:last], np.arange(first, last) != i
+        G, D = gain(y[first:last], i - first), distance(Z, x, W)
         p = neighbor_probabilities(D, others, sigma)
         q[i], span[i] = p @ G, np.ptp(G[others])
         C = a[i] * p * (q[i] - G) / sigma
-        slope += C @ distance.slopes(X, x, W)
+        slope += C @ distance.slopes(Z, x, W)
         if distance.root:
-            kink += C[D == 0] @ np.abs(X[D == 0] - x)
+            kink += C[D == 0] @ np.abs(Z[D == 0] - x)
     F = fsum(a * q) - lam * fsum(W)
     slope -= lam
     violation = np.where(W > 0, np.abs(slope), np.maximum(np.maximum(slope, kink), 0.0))

@@ -19,28 +19,29 @@ if TYPE_CHECKING:
     from distributed import Client
 
 Versions = tuple[tuple[str, str], ...]
+PACKAGES = ("certus", "numpy", "scipy", "numba")
 REMEDY = "Install the same versions there"
 
 
 @cache
-def versions() -> Versions:
-    """Return the versions on which the bits of a result depend."""
+def versions(packages: tuple[str, ...] = PACKAGES) -> Versions:
+    """Return the versions of packages, by default those on which the bits of a fit depend."""
     from importlib.metadata import version
 
-    return tuple((name, version(name)) for name in ("certus", "numpy", "scipy", "numba"))
+    return tuple((name, version(name)) for name in packages)
 
 
-def versions_here() -> Versions:
+def versions_here(packages: tuple[str, ...] = PACKAGES) -> Versions:
     """Return the versions of this process."""
-    return versions()
+    return versions(packages)
 
 
-def versions_there() -> Versions:
+def versions_there(packages: tuple[str, ...] = PACKAGES) -> Versions:
     """Return the versions of a worker."""
-    return versions()
+    return versions(packages)
 
 
-def require_equal_workers(client: "Client") -> None:
+def require_equal_workers(client: "Client", packages: tuple[str, ...] = PACKAGES) -> None:
     """Refuse workers that lack certus, or have other versions than this process.
 
     Raises
@@ -48,9 +49,9 @@ def require_equal_workers(client: "Client") -> None:
     WorkersDifferError
         Names the workers and what is different there.
     """
-    here = versions_here()
+    here = versions_here(packages)
     wrong = []
-    for worker, there in client.run(versions_there, on_error="return").items():
+    for worker, there in client.run(versions_there, packages, on_error="return").items():
         if isinstance(there, ModuleNotFoundError):
             wrong.append(f"{worker} lacks a package ({there})")
         elif isinstance(there, BaseException):

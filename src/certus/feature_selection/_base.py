@@ -19,17 +19,31 @@ from ..data.csr import CSR
 from ..data.finite import require_finite
 from ..data.rows import Rows
 from ..data.validation import data_for_predict
-from ..solvers.ncfs import ClassGains, NCFSFit, NCFSProblem, ValueGains, reference_sums, with_X
+from ..solvers.ncfs import (
+    BatchedProblem,
+    BatchTerms,
+    ClassGains,
+    ClassTargets,
+    NCFSFit,
+    NCFSObjective,
+    NCFSProblem,
+    ValueGains,
+    ValueTargets,
+    reference_sums,
+)
 from ..solvers.progress import OnStep, Step, ignore
 from ..text.format import count, number, printable
+from ._batches import TABLE_BATCH_SIZE, BatchTask, ReferenceRows, Survey, batch_scaling
 from ._messages import fewer_selected, nothing_selected, single_column_pattern
 from ._scaling import Scaling, learn_scaling, stored_dtype
 from ._selection import check_selection, selected, unmet_selection
-from ._task import Task, aims_at_kkt, solve
+from ._task import Task, aims_at_kkt
 
 MIN_ROWS = 3  # with two rows each has one neighbour, whatever the weights
 SOLVER_TOL_RATIOS = (0.5, 0.05)  # of the solver's tol to that of the proof, which rounds otherwise
 MIN_TOL = 1e-12
+
+AnyTask = Task | BatchTask
 
 
 class NCFS(SelectorMixin, CertifiedEstimator, ABC):
@@ -40,6 +54,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
     metric: str
     form: str
     scale: str | None
+    batch_size: int | None = None  # of an estimator that has no such parameter
     solver: str
     max_iter: int
     tol: float
@@ -49,20 +64,35 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
     n_features_to_select: int | float | None
     verbose: int
 
+    _answers_in_blocks = True  # of a table: each row is compared with rows in memory
+
     weights_: np.ndarray
+    batch_size_: int | None
     support_: np.ndarray
     shift_: np.ndarray
     scale_: np.ndarray
     _fit_X: np.ndarray
     _fit_columns: np.ndarray
+    _fit_rows: np.ndarray | None
     _without_weights: str  # the prediction if all weights are 0, in words
 
     # --- from rows to weights ---
 
+    def _batch_rows(self, rows: Rows) -> int | None:
+        """Return the largest number of rows of a batch; None: all rows at once."""
+        if self.batch_size is not None:
+            return int(self.batch_size)
+        return TABLE_BATCH_SIZE if rows.streamed else None
+
     def _scaling(self, rows: Rows) -> Scaling:
         """Check the selection parameters and learn the scaling of new rows."""
         check_selection(self.threshold, self.n_features_to_select, rows.shape[1])
-        scaling = learn_scaling(rows, self.scale, vars(self).get("feature_names_in_"))
+        return self._with_columns(
+            learn_scaling(rows, self.scale, vars(self).get("feature_names_in_"))
+        )
+
+    def _with_columns(self, scaling: Scaling) -> Scaling:
+        """Return the scaling with the columns of the problem, at least one."""
         columns = scaling.columns
         if self.metric == "phi_s" and len(columns) < 2:
             raise ValueError(
@@ -82,6 +112,23 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
         problem = NCFSProblem(X, G, a, float(self.sigma), alpha, self.metric, rows.threads)
         return Task(rows, problem, scaling)
 
+    def _batch_task(
+        self, rows: Rows, batch_size: int, survey: Survey, kept: ReferenceRows,
+        targets: ClassTargets | ValueTargets, a_total: float, unit: float,
+    ) -> BatchTask:  # fmt: skip
+        """Problem of rows in batches; ``unit``: λ="auto" is that times the mean a of a row."""
+        check_selection(self.threshold, self.n_features_to_select, rows.shape[1])
+        names = vars(self).get("feature_names_in_")
+        scaling = self._with_columns(batch_scaling(rows, survey, self.scale, batch_size, names))
+        columns = scaling.columns
+        shift, scale = scaling.shift[columns], scaling.scale[columns]
+        terms = BatchTerms(columns, shift, scale, targets, float(self.sigma), self.metric)
+        auto = unit * a_total * len(rows.edges(batch_size)) / rows.shape[0]
+        alpha = auto if isinstance(self.alpha, str) else float(self.alpha)
+        widest = float(((survey.high - survey.low)[columns] / scale).max())
+        problem = BatchedProblem(rows, batch_size, terms, alpha, a_total, widest)
+        return BatchTask(rows, problem, scaling, kept)
+
     def _require_rows(self, n: int) -> None:
         if n < MIN_ROWS:
             raise ValueError(
@@ -89,7 +136,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
                 f"give {MIN_ROWS} rows or more"
             )
 
-    def _start(self, task: Task, before: np.ndarray | None = None) -> np.ndarray:
+    def _start(self, task: AnyTask, before: np.ndarray | None = None) -> np.ndarray:
         """Starting weights: those of an earlier fit, or W = 1."""
         columns, p = task.scaling.columns, len(task.scaling.shift)
         if before is not None and len(before) == p and np.isfinite(before).all():
@@ -99,13 +146,13 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
         return np.ones(len(columns))
 
     def _solve(
-        self, task: Task, W: np.ndarray, *, on_step: OnStep = ignore,
+        self, task: AnyTask, W: np.ndarray, *, on_step: OnStep = ignore,
         tol: float | None = None, max_iter: int | None = None,
     ) -> NCFSFit:  # fmt: skip
         """Maximise F from W (P,) by the estimator's solver."""
-        return solve(self, task, W, on_step, tol, max_iter)
+        return task.solve(self, W, on_step, tol, max_iter)
 
-    def _maximize(self, task: Task, W: np.ndarray) -> NCFSFit:
+    def _maximize(self, task: AnyTask, W: np.ndarray) -> NCFSFit:
         """Solve, and set the fitted attributes and the certificate."""
         tol, max_iter = self._certificate_tol(), int(self.max_iter)
         on_iteration, aims = self._listener(task, tol), aims_at_kkt(self)
@@ -128,7 +175,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
     def _certificate_tol(self) -> float:
         return max(min(float(self.tol), TOL), MIN_TOL)
 
-    def _listener(self, task: Task, tol: float) -> OnStep:
+    def _listener(self, task: AnyTask, tol: float) -> OnStep:
         on_step = self._monitor.iterations(
             lambda iterate: self._attributes(task, fit_at(task.problem, *iterate)),
             lambda: certify(self, task.rows, tol),
@@ -148,11 +195,11 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
 
     # --- attributes ---
 
-    def _set(self, task: Task, fit: NCFSFit, left_out: bool = True) -> None:
+    def _set(self, task: AnyTask, fit: NCFSFit, left_out: bool = True) -> None:
         for name, value in self._attributes(task, fit, left_out).items():
             setattr(self, name, value)
 
-    def _attributes(self, task: Task, fit: NCFSFit, left_out: bool = True) -> dict[str, Any]:
+    def _attributes(self, task: AnyTask, fit: NCFSFit, left_out: bool = True) -> dict[str, Any]:
         """Fitted attributes; ``left_out``: compute ``loo_score_``, which takes O(n²)."""
         scaling, problem = task.scaling, task.problem
         W = np.zeros(len(scaling.shift))
@@ -161,24 +208,22 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
             W *= len(W) / W.sum()
         used = np.flatnonzero(W)
         at = np.searchsorted(scaling.columns, used)
-        X = np.ascontiguousarray(problem.X[:, at])
-        X_float64, F = X, fit.objective
-        if task.is_float32:  # the objective is computed in float64
-            X_float64 = task.columns_in_float64(at)
-            F = with_X(problem, X_float64).value(W[used])
+        kept = task.kept(fit, at, W[used])
         return {
             "weights_": W,
             "weights_in_units_": _in_units(W, scaling.scale, self.metric),
             "support_": selected(W, self.threshold, self.n_features_to_select),
-            "objective_": float(F),
+            "objective_": float(kept.F),
             "alpha_": float(problem.alpha),
             "n_iter_": int(fit.n_iter),
             "n_evaluations_": int(fit.n_evaluations),
             "solver_": self.solver,
             "shift_": scaling.shift,
             "scale_": scaling.scale,
-            "loo_score_": self._loo_score(task, X_float64, W[used]) if left_out else np.nan,
-            "_fit_X": X,
+            "batch_size_": task.batch_size,
+            "loo_score_": task.score(self, kept, at, W[used]) if left_out else np.nan,
+            "_fit_X": kept.X,
+            "_fit_rows": task.kept_numbers,
             "_fit_columns": used,
             "_largest_decrease": float(fit.largest_decrease),
         }
@@ -186,6 +231,10 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
     @abstractmethod
     def _loo_score(self, task: Task, X: np.ndarray, W: np.ndarray) -> float:
         """Leave-one-out score of the rows of the fit."""
+
+    @abstractmethod
+    def _batch_score(self, task: BatchTask, columns: np.ndarray, W: np.ndarray) -> float:
+        """Return the score of each row by the others of its batch."""
 
     def _sums(
         self, X: np.ndarray | None, V: np.ndarray,
@@ -259,7 +308,7 @@ def _in_units(W: np.ndarray, scale: np.ndarray, metric: str) -> np.ndarray | Non
     return W / (scale if metric == "manhattan" else scale**2)
 
 
-def fit_at(problem: NCFSProblem, iteration: int, W: np.ndarray) -> NCFSFit:
+def fit_at(problem: NCFSObjective, iteration: int, W: np.ndarray) -> NCFSFit:
     """Fit that ends at this iterate."""
     value = problem.value_and_slope(W)
     return NCFSFit(W, value.F, value.slope, value.q, iteration, iteration + 1, False, 0.0)

@@ -4,9 +4,20 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..data.rows import Rows
-from ..solvers.ncfs import ClassGains
-from ._base import NCFS
-from ._priors_costs import check_alpha, costs, mean_cost, row_weights
+from ..solvers.ncfs import ClassGains, ClassTargets
+from ._base import NCFS, AnyTask
+from ._batches import (
+    BatchTask,
+    ReferenceRows,
+    accuracy,
+    classes_without_pairs,
+    remarks_on_order,
+    require_mixed,
+    require_weights_of_classes,
+    share_between,
+    survey_of,
+)
+from ._priors_costs import check_alpha, class_factors, costs, mean_cost, row_weights
 from ._task import Task
 from ._types import Costs, Prior
 
@@ -38,8 +49,31 @@ class NCFSClassifierBase(ClassifierMixin, NCFS):
         gains = np.eye(len(classes)) if L is None else -L
         return self._task(rows, self._scaling(rows), ClassGains(k, gains), a, alpha)
 
-    def _set_classes(self, task: Task, classes: np.ndarray) -> None:
-        self.classes_, self._fit_y = classes, _class_codes(task.rows)
+    def _prepare_batches(self, rows: Rows, classes: np.ndarray, batch_size: int) -> BatchTask:
+        """Problem of rows in batches."""
+        self._require_rows(rows.shape[0])
+        self._dense(rows.X)
+        check_alpha(self.alpha)
+        L = None if self.loss is None else costs(self.loss, classes)
+        survey = survey_of(rows, batch_size, len(classes), 0.0)
+        require_weights_of_classes(classes, survey)
+        share = share_between(survey, rows.shape[0], are_classes=True)
+        require_mixed(share, batch_size, "the class")
+        batches = len(rows.edges(batch_size))
+        factors = class_factors(self.prior, self.form, classes, survey.weights, batches)
+        targets = ClassTargets(np.eye(len(classes)) if L is None else -L, factors)
+        remarks = classes_without_pairs(classes, survey, batch_size) if L is None else []
+        remarks += remarks_on_order(share, batch_size, "the class")
+        a_total, unit = float(factors @ survey.weights), 1.0 if L is None else mean_cost(L)
+        kept = ReferenceRows.of(rows, batch_size)
+        task = self._batch_task(rows, batch_size, survey, kept, targets, a_total, unit)
+        return task._replace(remarks=tuple(remarks))
+
+    def _batch_score(self, task: BatchTask, columns: np.ndarray, W: np.ndarray) -> float:
+        return accuracy(task, columns, W)
+
+    def _set_classes(self, task: AnyTask, classes: np.ndarray) -> None:
+        self.classes_, self._fit_y = classes, task.kept_y.astype(np.intp)
         self._costs = None if self.loss is None else costs(self.loss, classes)
 
     def _loo_score(self, task: Task, X: np.ndarray, W: np.ndarray) -> float:

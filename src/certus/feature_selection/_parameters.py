@@ -10,6 +10,7 @@ from ._priors_costs import FORMS
 from ._scaling import SCALES
 from ._task import SOLVERS, SolverParameters
 
+MIN_ROWS = 10  # of a batch
 METRICS = ("manhattan", "sqeuclidean", "euclidean", "phi_s")
 
 
@@ -20,6 +21,7 @@ class NCFSParameters(SolverParameters, Protocol):
     metric: str
     form: str
     scale: str | None
+    batch_size: int | None
     warm_start: bool
     verbose: int
 
@@ -31,6 +33,11 @@ def check_parameters(model: NCFSParameters) -> None:
     one_of("metric", model.metric, METRICS)
     one_of("form", model.form, FORMS)
     one_of("scale", model.scale, SCALES)
+    if model.batch_size is not None and positive_whole("batch_size", model.batch_size) < MIN_ROWS:
+        raise ValueError(
+            f"batch_size={model.batch_size!r}: give a whole number of at least {MIN_ROWS}, so that "
+            "each row has some neighbours to choose from, or None"
+        )
     one_of("solver", model.solver, SOLVERS)
     positive_whole("max_iter", model.max_iter)
     if not_negative("tol", model.tol).ndim:

@@ -6,6 +6,7 @@ divided by S = Σs in the mean form. λ = Σa/n then gives the same problem in a
 the sum form, MATLAB's 1/n in the mean form, 1/50 for three balanced classes of 50.
 """
 
+from functools import partial
 from numbers import Real
 
 import numpy as np
@@ -34,6 +35,23 @@ def row_weights(
     else:
         a = s * (S_c.sum() * class_shares(prior, classes) / S_c)[k]
     return a / s.sum() if form == "mean" else a
+
+
+def class_factors(
+    prior: Prior, form: str, classes: np.ndarray, S_c: np.ndarray, batches: int
+) -> np.ndarray:
+    """Weights a (K,) of a row of weight 1 in each class, for a mean over so many batches.
+
+    ``S_c`` (K,): Σ s of each class. The sum form is divided by the number of batches; the mean form
+    is a mean over all rows in any case.
+    """
+    S = float(S_c.sum())
+    each = 1 / S if form == "mean" else 1 / batches
+    if isinstance(prior, str) and prior == "empirical":
+        return np.full(len(classes), each)
+    if isinstance(prior, str) and prior == "balanced":
+        return each / S_c
+    return each * S * class_shares(prior, classes) / S_c
 
 
 def class_shares(prior: Prior, classes: np.ndarray) -> np.ndarray:
@@ -118,7 +136,7 @@ IQR_TO_EPSILON = 13.49  # as in MATLAB: a tenth of the standard deviation for no
 def loss_of_values(
     loss: ValueLoss, epsilon: float | str, y: np.ndarray
 ) -> tuple[PairLoss, float | None]:
-    """Return loss(y_i, y_j) as a function of arrays, and its ε or None."""
+    """Return loss(y_i, y_j) as a function of arrays, which other processes can load, and ε."""
     _check_epsilon(epsilon)
     if callable(loss):
         sample = y[: min(3, len(y))]
@@ -132,12 +150,24 @@ def loss_of_values(
         return loss, None
     one_of("loss", loss, LOSSES)
     if loss == "absolute":
-        return lambda u, v: np.abs(u - v), None
+        return absolute_loss, None
     if loss == "squared":
-        return lambda u, v: (u - v) ** 2, None
+        return squared_loss, None
     low, high = np.percentile(y, [25, 75])
     e = float((high - low) / IQR_TO_EPSILON if epsilon == "auto" else epsilon)
-    return lambda u, v: np.maximum(np.abs(u - v) - e, 0.0), e
+    return partial(insensitive_loss, epsilon=e), e
+
+
+def absolute_loss(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return np.abs(u - v)
+
+
+def squared_loss(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return np.asarray((u - v) ** 2)
+
+
+def insensitive_loss(u: np.ndarray, v: np.ndarray, epsilon: float) -> np.ndarray:
+    return np.maximum(np.abs(u - v) - epsilon, 0.0)
 
 
 def _check_epsilon(epsilon: object) -> None:

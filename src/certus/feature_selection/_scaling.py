@@ -63,16 +63,11 @@ def learn_scaling(rows: Rows, kind: str | None, names: Sequence[str] | None) -> 
             np.maximum(high, block.max(axis=0), out=high)
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         require_finite(np.asarray(X), names)
-    size, limit = np.maximum(-low, high), MAX_ABSOLUTE_VALUE[stored_dtype(X)]
-    _require_no_overflow(size, limit, kind, names)
-    ranges = high - low
-    varies = ranges > 0
-    columns = np.flatnonzero(varies)
-    ranges = np.where(varies, ranges, 1.0)
-    if kind is None:
-        return Scaling(np.zeros(p), np.ones(p), columns)
-    if kind == "minmax":
-        return Scaling(low, ranges, columns)
+    require_no_overflow(low, high, stored_dtype(X), kind, names)
+    if kind != "standard":
+        return scaling_of_ranges(low, high, kind)
+    varies = high > low
+    columns, ranges = np.flatnonzero(varies), np.where(varies, high - low, 1.0)
     total = np.zeros(p)
     for block_rows in blocks(n, p):
         total += ((X[block_rows] - low) / ranges).sum(axis=0)
@@ -83,11 +78,22 @@ def learn_scaling(rows: Rows, kind: str | None, names: Sequence[str] | None) -> 
     return Scaling(low + ranges * mean, np.where(varies, ranges * spread, 1.0), columns)
 
 
-def _require_no_overflow(
-    size: np.ndarray, limit: float, kind: str | None, names: Sequence[str] | None
-) -> None:
+def scaling_of_ranges(low: np.ndarray, high: np.ndarray, kind: str | None) -> Scaling:
+    """Scaling to [0, 1] ("minmax") or none, of columns with these ranges."""
+    columns = np.flatnonzero(high > low)
+    if kind is None:
+        return Scaling(np.zeros(len(low)), np.ones(len(low)), columns)
+    return Scaling(low, np.where(high > low, high - low, 1.0), columns)
+
+
+def require_no_overflow(
+    low: np.ndarray, high: np.ndarray, dtype: "np.dtype[np.floating]", kind: str | None,
+    names: Sequence[str] | None,
+) -> None:  # fmt: skip
+    """Raise ValueError if distances between values in these ranges may overflow."""
+    size = np.maximum(-low, high)
     largest = int(size.argmax())
-    if size[largest] <= limit:
+    if size[largest] <= MAX_ABSOLUTE_VALUE[dtype]:
         return
     remedy = "divide it by a power of 10" if kind is not None else "use scale='minmax'"
     raise ValueError(

@@ -2,6 +2,7 @@
 
 from ..data.validation import data_for_classification
 from ..runtime.progress import monitored
+from ._base import AnyTask
 from ._classes import NCFSClassifierBase
 from ._messages import single_row_classes
 from ._parameters import check_parameters
@@ -45,6 +46,10 @@ class NCFSClassifier(NCFSClassifierBase):
     scale : {"minmax", "standard", None}, default="minmax"
         Scaling of the columns, x ← (x − shift)/scale: to [0, 1], to mean 0 and spread 1, or none. A
         constant column has weight 0.
+    batch_size : int or None, default=None
+        Rows are compared within batches of at most so many consecutive rows, at least 10. None: all
+        rows of an array are compared with each other, and a table of ``open_rows`` or a Dask
+        collection has batches of 1,024. See Notes.
     solver : {"lbfgs", "yang"}, default="lbfgs"
         "lbfgs": L-BFGS on W ≥ 0; only it ends at a local optimum. "yang": the gradient ascent of
         the paper, which ends where F hardly changes.
@@ -89,6 +94,8 @@ class NCFSClassifier(NCFSClassifierBase):
         Number of steps, and of evaluations of F.
     solver_ : str
         The solver used.
+    batch_size_ : int or None
+        The ``batch_size`` used; None: all rows are compared with each other.
     shift_, scale_ : ndarray of shape (n_features,)
         Shift and scale of the columns.
     certificate_ : Certificate
@@ -105,6 +112,14 @@ class NCFSClassifier(NCFSClassifierBase):
     F and its slope take O(n²·P) operations with P active columns, and are computed some tens of
     times; memory for one scaled copy of X and a few million numbers. float32 stays float32. A new
     row costs O(n·p) with p nonzero weights.
+
+    In batches j runs over the rows of i's batch, and F has 1/B Σᵢ for B batches in place of Σᵢ (the
+    mean form stays the mean over all rows), so that λ has the meaning of a fit to one batch. A fit
+    takes O(n·m·P) operations for m rows a batch, a pass over the rows for each evaluation of F and
+    some before and after; the memory does not grow with n. The certificate is about this F,
+    recomputed over all batches, and says nothing about pairs of rows in different batches.
+    Predictions come from m rows spread over those of the fit. The order of the rows must not depend
+    on the class: sorted rows are refused.
 
     ``sample_weight`` is the importance of predicting a row, not its influence on others: weight 2
     is not the row twice, since the copy would be its nearest neighbour.
@@ -123,6 +138,8 @@ class NCFSClassifier(NCFSClassifierBase):
     (118.6337, 0.96)
     """
 
+    _reads_rows = True
+
     def __init__(
         self,
         alpha: float | str = "auto",
@@ -133,6 +150,7 @@ class NCFSClassifier(NCFSClassifierBase):
         loss: Costs = None,
         form: str = "sum",
         scale: str | None = "minmax",
+        batch_size: int | None = None,
         solver: str = "lbfgs",
         max_iter: int = 1000,
         tol: float = 1e-6,
@@ -149,6 +167,7 @@ class NCFSClassifier(NCFSClassifierBase):
         self.loss = loss
         self.form = form
         self.scale = scale
+        self.batch_size = batch_size
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
@@ -159,14 +178,14 @@ class NCFSClassifier(NCFSClassifierBase):
         self.verbose = verbose
 
     @monitored
-    def fit(self, X: object, y: object, sample_weight: object = None) -> "NCFSClassifier":
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> "NCFSClassifier":
         """Fit the weights.
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
         y : array-like of shape (n_samples,)
-            Labels: whole numbers or text.
+            Labels: whole numbers or text. A table of ``open_rows`` has its own.
         sample_weight : float or array-like of shape (n_samples,), default=None
             s: how much a correct prediction of the row counts. It does not change the row's
             influence on others, so weight 2 is not the row twice.
@@ -178,9 +197,15 @@ class NCFSClassifier(NCFSClassifierBase):
         check_parameters(self)
         before = vars(self).get("weights_") if self.warm_start else None
         rows, classes = data_for_classification(self, X, y, sample_weight)
-        task = self._prepare(rows, classes)
+        batch_size = self._batch_rows(rows)
+        if batch_size is None:
+            task: AnyTask = self._prepare(rows, classes)
+        else:
+            task = self._prepare_batches(rows, classes, batch_size)
         self._set_classes(task, classes)
         fit = self._maximize(task, self._start(task, before))
-        singles = [] if self._costs is not None else single_row_classes(classes, self._fit_y)
-        self._warn_of_fit(fit, singles)
+        remarks = [*task.remarks]
+        if self._costs is None and batch_size is None:
+            remarks = single_row_classes(classes, self._fit_y)
+        self._warn_of_fit(fit, remarks)
         return self

@@ -96,6 +96,8 @@ class NCFSClassifierCV(ScoredByChoice, NCFSClassifierBase):
     n_iter_, n_evaluations_, solver_, shift_, scale_, classes_, n_features_in_, feature_names_in_
         As in :class:`NCFSClassifier`. The last fit starts near the better of two optima: the one
         reached from the mean of the folds' weights, and the one reached from W = 1.
+    batch_size_ : None
+        All rows are compared with each other.
     certificate_ : Certificate
         Certificate of the last fit. The choice of λ is not recomputed.
 

@@ -7,8 +7,18 @@ from sklearn.metrics import r2_score
 from ..data.rows import Rows
 from ..data.validation import data_for_fit, warn_of_a_column
 from ..runtime.progress import monitored
-from ..solvers.ncfs import ValueGains
-from ._base import NCFS
+from ..solvers.ncfs import ValueGains, ValueTargets
+from ._base import NCFS, AnyTask
+from ._batches import (
+    BatchTask,
+    ReferenceRows,
+    mean_loss,
+    r_squared,
+    remarks_on_order,
+    require_mixed,
+    share_between,
+    survey_of,
+)
 from ._parameters import check_parameters
 from ._priors_costs import check_alpha, loss_of_values
 from ._scaling import blocks
@@ -45,6 +55,10 @@ class NCFSRegressor(RegressorMixin, NCFS):
     scale : {"minmax", "standard", None}, default="minmax"
         Scaling of the columns, x ← (x − shift)/scale: to [0, 1], to mean 0 and spread 1, or none. A
         constant column has weight 0.
+    batch_size : int or None, default=None
+        Rows are compared within batches of at most so many consecutive rows, at least 10. None: all
+        rows of an array are compared with each other, and a table of ``open_rows`` or a Dask
+        collection has batches of 1,024. See Notes.
     solver : {"lbfgs", "yang"}, default="lbfgs"
         "lbfgs": L-BFGS on W ≥ 0; only it ends at a local optimum. "yang": the gradient ascent of
         Yang, Wang and Zuo (2012), which ends where F hardly changes.
@@ -88,6 +102,8 @@ class NCFSRegressor(RegressorMixin, NCFS):
         Number of steps, and of evaluations of F.
     solver_ : str
         The solver used.
+    batch_size_ : int or None
+        The ``batch_size`` used; None: all rows are compared with each other.
     shift_, scale_ : ndarray of shape (n_features,)
         Shift and scale of the columns.
     certificate_ : Certificate
@@ -106,6 +122,14 @@ class NCFSRegressor(RegressorMixin, NCFS):
     F and its slope take O(n²·P) operations with P active columns, and are computed some tens of
     times; memory for one scaled copy of X and a few million numbers. float32 stays float32. A new
     row costs O(n·p) with p nonzero weights.
+
+    In batches j runs over the rows of i's batch, and F has 1/B Σᵢ for B batches in place of Σᵢ (the
+    mean form stays the mean over all rows), so that λ has the meaning of a fit to one batch. A fit
+    takes O(n·m·P) operations for m rows a batch, a pass over the rows for each evaluation of F and
+    some before and after; the memory does not grow with n. The certificate is about this F,
+    recomputed over all batches, and says nothing about pairs of rows in different batches.
+    Predictions come from m rows spread over those of the fit, and ε="auto" from their y. The order
+    of the rows must not depend on y: sorted rows are refused.
 
     ``sample_weight`` is the importance of predicting a row, not its influence on others: weight 2
     is not the row twice, since the copy would be its nearest neighbour.
@@ -127,6 +151,8 @@ class NCFSRegressor(RegressorMixin, NCFS):
     _fit_y: np.ndarray
     _without_weights = "the mean of y"
 
+    _reads_rows = True
+
     def __init__(
         self,
         alpha: float | str = "auto",
@@ -137,6 +163,7 @@ class NCFSRegressor(RegressorMixin, NCFS):
         epsilon: float | str = "auto",
         form: str = "sum",
         scale: str | None = "minmax",
+        batch_size: int | None = None,
         solver: str = "lbfgs",
         max_iter: int = 1000,
         tol: float = 1e-6,
@@ -153,6 +180,7 @@ class NCFSRegressor(RegressorMixin, NCFS):
         self.epsilon = epsilon
         self.form = form
         self.scale = scale
+        self.batch_size = batch_size
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
@@ -163,13 +191,14 @@ class NCFSRegressor(RegressorMixin, NCFS):
         self.verbose = verbose
 
     @monitored
-    def fit(self, X: object, y: object, sample_weight: object = None) -> "NCFSRegressor":
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> "NCFSRegressor":
         """Fit the weights.
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
         y : array-like of shape (n_samples,)
+            A table of ``open_rows`` has its own.
         sample_weight : float or array-like of shape (n_samples,), default=None
             s: how much the loss of a row counts. It does not change the row's influence on others,
             so weight 2 is not the row twice.
@@ -181,14 +210,18 @@ class NCFSRegressor(RegressorMixin, NCFS):
         check_parameters(self)
         before = vars(self).get("weights_") if self.warm_start else None
         rows, flat = data_for_fit(self, X, y, sample_weight)
-        _values(rows)
+        _require_one_target(rows)
         if not flat:
             warn_of_a_column()
-        task = self._prepare(rows)
-        self._fit_y = _values(rows).copy()  # the caller may change y later
+        batch_size = self._batch_rows(rows)
+        if batch_size is None:
+            task: AnyTask = self._prepare(rows)
+        else:
+            task = self._prepare_batches(rows, batch_size)
+        self._fit_y = task.kept_y
         self.epsilon_ = loss_of_values(self.loss, self.epsilon, self._fit_y)[1]
         fit = self._maximize(task, self._start(task, before))
-        self._warn_of_fit(fit, [])
+        self._warn_of_fit(fit, [*task.remarks])
         return self
 
     def _prepare(self, rows: Rows, alpha: float | None = None) -> Task:
@@ -206,6 +239,27 @@ class NCFSRegressor(RegressorMixin, NCFS):
             auto = isinstance(self.alpha, str)
             alpha = _mean_loss(G) * float(a.sum()) / n if auto else float(self.alpha)
         return self._task(rows, scaling, G, a, alpha)
+
+    def _prepare_batches(self, rows: Rows, batch_size: int) -> BatchTask:
+        """Problem of rows in batches."""
+        n = rows.shape[0]
+        self._require_rows(n)
+        self._dense(rows.X)
+        check_alpha(self.alpha)
+        kept = ReferenceRows.of(rows, batch_size)
+        loss, _ = loss_of_values(self.loss, self.epsilon, kept.y)
+        survey = survey_of(rows, batch_size, None, float(kept.y.mean()))
+        share = share_between(survey, n, are_classes=False)
+        require_mixed(share, batch_size, "y")
+        S = float(survey.weights[0])
+        factor = 1 / S if self.form == "mean" else 1 / len(rows.edges(batch_size))
+        targets = ValueTargets(loss, factor)
+        unit = mean_loss(rows, batch_size, targets) if isinstance(self.alpha, str) else 1.0
+        task = self._batch_task(rows, batch_size, survey, kept, targets, factor * S, unit)
+        return task._replace(remarks=tuple(remarks_on_order(share, batch_size, "y")))
+
+    def _batch_score(self, task: BatchTask, columns: np.ndarray, W: np.ndarray) -> float:
+        return r_squared(task, columns, W, float(task.kept_y.mean()))
 
     def _loo_score(self, task: Task, X: np.ndarray, W: np.ndarray) -> float:
         """R² of the predictions by the other rows."""
@@ -230,13 +284,18 @@ class NCFSRegressor(RegressorMixin, NCFS):
 
 
 def _values(rows: Rows) -> np.ndarray:
+    _require_one_target(rows)
+    assert rows.y is not None
+    return np.asarray(rows.y[:, 0])
+
+
+def _require_one_target(rows: Rows) -> None:
     assert rows.y is not None
     if rows.y.shape[1] != 1:
         raise ValueError(
             f"y should be a 1d array, got {rows.y.shape[1]} targets: each is a model of its own "
             "(sklearn.multioutput.MultiOutputRegressor)"
         )
-    return rows.y[:, 0]
 
 
 def _mean_loss(G: ValueGains) -> float:

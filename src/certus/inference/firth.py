@@ -3,10 +3,12 @@ r"""Tests and intervals of Firth's logistic regression by penalised likelihood.
 D_j(β) = 2(max ℓ* − max_{θ_j = β} ℓ*),   p_j = P(χ²₁ > D_j(0)),   {β : D_j(β) ≤ q²}
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..exceptions import InferenceError
+from ..text.cells import Precision
 from ..text.format import count
 from ..text.table import ResultTable
 from .base import facts_line, percent
@@ -33,7 +35,9 @@ class FirthInference(LogisticInference):
         Test of the whole model against the intercept alone.
     """
 
-    def conf_int(self, level: float = 0.95, kind: str = "lr") -> ResultTable:
+    def conf_int(
+        self, level: float = 0.95, kind: str = "lr", per: Mapping[str, float] | None = None
+    ) -> ResultTable:
         """Table of intervals of the coefficients, with columns "low" and "high".
 
         Parameters
@@ -41,23 +45,44 @@ class FirthInference(LogisticInference):
         level : float, default=0.95
         kind : {"lr", "wald"}, default="lr"
             "lr": all values that the test by penalised likelihoods does not reject.
+        per : dict, optional
+            Units, as in ``summary``.
         """
-        return super().conf_int(level, kind)
+        return super().conf_int(level, kind, per)
 
-    def odds_ratios(self, level: float = 0.95, kind: str = "lr") -> ResultTable:
+    def odds_ratios(
+        self, level: float = 0.95, kind: str = "lr", per: Mapping[str, float] | None = None
+    ) -> ResultTable:
         """Table of odds ratios exp θ̂_j with their intervals. Parameters as in ``conf_int``."""
-        return super().odds_ratios(level, kind)
+        return super().odds_ratios(level, kind, per)
 
-    def summary(self, level: float = 0.95) -> ResultTable:
-        """Table of coefficients, with tests and intervals by penalised likelihood."""
-        low, high = self._interval_of(level, "lr")
+    def summary(self, level: float = 0.95, per: Mapping[str, float] | None = None) -> ResultTable:
+        """Table of coefficients, with tests and intervals by penalised likelihood.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+        per : dict, optional
+            Units by which columns are counted: with {"age": 10} the coefficient of age is that of
+            10 years.
+        """
+        coef, errors, low, high = self._in_units(
+            per, self.coef, self.standard_errors, *self._interval_of(level, "lr")
+        )
+        ends = f"{percent(level)} low", "high"
         columns: dict[str, Any] = {
-            **self._keys(), "coef": self.coef, "std error": self.standard_errors,
+            **self._keys_per(per), "coef": coef, "std error": errors,
             "chi²": self._each(lambda j: max(self._profile.deviance(j, 0.0), 0.0)),
-            "p": self.lr_pvalues, f"{percent(level)} low": low, "high": high,
+            "p": self.lr_pvalues, ends[0]: low, ends[1]: high,
         }  # fmt: skip
-        title = f"Firth, {count(self.n, 'row')}, tests and intervals by penalised likelihood"
-        return self._table(columns, title, self._facts())
+        return self._table(
+            columns,
+            f"Firth, {count(self.n, 'row')}, tests and intervals by penalised likelihood",
+            self._facts(),
+            precision=Precision(("coef", "std error", *ends), errors),
+            statistics=("chi²",),
+            interval=(*ends, f"{percent(level)} interval"),
+        )
 
     @property
     def pseudo_r_squared(self) -> float:
@@ -70,6 +95,10 @@ class FirthInference(LogisticInference):
     @property
     def bic(self) -> float:
         raise InferenceError(self._no_likelihood("BIC"))
+
+    @property
+    def _n_parameters(self) -> float:
+        raise InferenceError(self._no_likelihood("a comparison of nested models"))
 
     @staticmethod
     def _no_likelihood(what: str) -> str:

@@ -2,17 +2,24 @@ r"""Standard errors, tests and intervals of a linear model's coefficients.
 
     t_j = θ̂_j/se_j,   p_j = P(|T_ν| > |t_j|),   θ̂_j ± q·se_j,   P(T_ν ≤ q) = (1 + level)/2
 
-T_ν is Student's t with ν degrees of freedom, for every kind of covariance.
+T_ν is Student's t with ν degrees of freedom, for every kind of covariance but that of G clusters,
+where ν = G − 1. For a new row φ = (1, x) with z = φᵀθ̂ and an observation there,
+
+    z ± q·√(φᵀ cov(θ̂) φ)   and   z ± q·√(φᵀ cov(θ̂) φ + σ̂²).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from ..exceptions import InferenceError
+from ..text.cells import Precision
 from ..text.table import ResultTable
-from .base import Estimated, facts_line
+from .base import BIAS, Estimated, facts_line, percent, share
+from .new_rows import standard_errors_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +52,9 @@ class Inference(Estimated):
     n : int
         Rows of positive weight.
     cov : str
-        "classical" or "HC0" … "HC3".
+        "classical", "HC0" … "HC3", or "cluster".
+    n_groups : int or None
+        Groups of cov="cluster"; tests and intervals then have n_groups − 1 degrees of freedom.
     alpha : float or ndarray of shape (k,)
     """
 
@@ -85,25 +94,93 @@ class Inference(Estimated):
         left = 1 - self.r_squared
         return 1 - left * (self.n - self.fit_intercept) / self.degrees_of_freedom
 
-    def conf_int(self, level: float = 0.95) -> ResultTable:
+    def conf_int(self, level: float = 0.95, per: Mapping[str, float] | None = None) -> ResultTable:
         """Table of intervals θ̂_j ± se_j·q, with columns "low" and "high".
 
         Parameters
         ----------
         level : float, default=0.95
             Probability that an interval covers the coefficient (penalised: its expected value).
+        per : dict, optional
+            Units, as in ``summary``.
         """
-        return self._interval_table(level, self._interval(level), "intervals")
+        return self._interval_table(level, self._interval(level), "intervals", per)
+
+    def predict(self, X_new: object, level: float = 0.95) -> ResultTable:
+        """Table of predictions, with intervals of the mean and of a new observation.
+
+        Parameters
+        ----------
+        X_new : array-like, sparse matrix or frame of shape (n_rows, n_features)
+            Rows as the model was fitted on; those of the whole pipeline, if it was one.
+        level : float, default=0.95
+
+        Returns
+        -------
+        ResultTable
+            "fit" and its "std error"; "low" and "high", an interval of the mean of y there; and,
+            with cov="classical", "new low" and "new high", an interval that contains a new y of
+            weight 1 with probability ``level``. Several targets: one after the other.
+        """
+        Phi = self._new_rows(X_new)
+        k = len(self.factors)
+        fit = (Phi @ self.coef.reshape(len(self.names), -1)).T
+        errors = np.array([standard_errors_of(Phi, one) for one in self.factors])
+        q = np.reshape(np.broadcast_to(self._quantile((1 + share(level)) / 2), (k,)), (k, 1))
+        columns: dict[str, Any] = {
+            "fit": fit, "std error": errors, "low": fit - q * errors, "high": fit + q * errors,
+        }  # fmt: skip
+        note = f"low, high: {percent(level)} interval of the mean"
+        if self.cov == "classical":
+            spread = q * np.sqrt(errors**2 + np.reshape(self.sigma2, (-1, 1)))
+            columns |= {"new low": fit - spread, "new high": fit + spread}
+            notes = [f"{note}; new low, new high: of a new observation"]
+        else:
+            notes = [
+                f"{note}; there is none of a new observation, whose variance cov={self.cov!r} "
+                "leaves open"
+            ]
+        keys: dict[str, Any] = {"row": np.tile(np.arange(len(Phi)), k)}
+        if self.coef.ndim == 2:
+            keys = {"target": np.repeat([f"y{t}" for t in range(k)], len(Phi)), **keys}
+        values = {name: of.ravel() for name, of in columns.items()}
+        return ResultTable(
+            {**keys, **values},
+            keys=len(keys),
+            title="Predictions" + (f" ({BIAS})" if self._penalized else ""),
+            notes=[*notes, *self.remarks],
+            precision=Precision(tuple(values), values["std error"]),
+            interval=("low", "high", f"{percent(level)} interval of the mean"),
+        )
+
+    @property
+    def _n_parameters(self) -> float:
+        return float(np.ravel(self.effective_parameters)[0])
+
+    @property
+    def _fit_value(self) -> float:
+        if np.size(self.rss) > 1:
+            raise InferenceError("several targets: compare the models of one target at a time")
+        return float(np.ravel(self.rss)[0])
+
+    def _compared_with(self, small: "Inference", more: float) -> tuple[float, float | None]:
+        nu = float(np.ravel(self.degrees_of_freedom)[0])
+        rise = max(small._fit_value - self._fit_value, 0.0)
+        return float(rise / more / (self._fit_value / nu)), nu
 
     @property
     def _kind(self) -> tuple[str, str, str]:
         return "Ridge" if self._penalized else "Least squares", "t", "LinearRegression"
 
     def _quantile(self, probability: float) -> Any:
-        return stdtrit(self.degrees_of_freedom, probability)
+        return stdtrit(self._test_degrees_of_freedom, probability)
+
+    @property
+    def _test_degrees_of_freedom(self) -> Any:
+        return self.degrees_of_freedom if self.n_groups is None else float(self.n_groups - 1)
 
     def _lower_tail(self, statistic: np.ndarray) -> np.ndarray:
-        p: np.ndarray = stdtr(self.degrees_of_freedom, statistic)
+        p: np.ndarray = stdtr(self._test_degrees_of_freedom, statistic)
         return p
 
     def _keys(self) -> dict[str, list[str]]:

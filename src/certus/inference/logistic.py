@@ -4,17 +4,25 @@ z_j = θ̂_j/se_j,   p_j = P(|N(0, 1)| > |z_j|),   θ̂_j ± q·se_j            
 D_j(β) = 2(max log L − max_{θ_j = β} log L),   p_j = P(χ²₁ > D_j(0)),   {β : D_j(β) ≤ q²}   (LR)
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from scipy.special import chdtrc, ndtr, ndtri
+from scipy.special import chdtrc, expit, ndtr, ndtri
 
 from ..exceptions import InferenceError
+from ..text.cells import Precision
+from ..text.format import listed
 from ..text.table import ResultTable
-from .base import Estimated, facts_line, percent, stacked
+from .base import BIAS, Estimated, facts_line, half_widths, percent, share, stacked
+from .new_rows import standard_errors_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..plotting import ForestDisplay
 
 KINDS = ("wald", "lr")
 
@@ -65,7 +73,9 @@ class LogisticInference(Estimated):
     n : int or float
         Σ s: a weight of 3 is a row repeated three times.
     cov : str
-        "classical" or "HC0".
+        "classical", "HC0" or "cluster".
+    n_groups : int or None
+        Groups of cov="cluster".
     alpha : float
         Of the penalty α‖w‖²/2 subtracted from log L: 1/C, or 0.
     """
@@ -75,6 +85,11 @@ class LogisticInference(Estimated):
     null: float
     effective_parameters: float
     make_profile: Callable[[], ProfileLikelihood] | None = None
+
+    @property
+    def reads_rows(self) -> bool:
+        """Whether likelihood ratios are available, which read the rows again."""
+        return self.make_profile is not None
 
     @property
     def log_likelihood(self) -> float:
@@ -117,7 +132,9 @@ class LogisticInference(Estimated):
         p: np.ndarray = chdtrc(1, self._each(lambda j: max(profile.deviance(j, 0.0), 0.0)))
         return p
 
-    def conf_int(self, level: float = 0.95, kind: str = "wald") -> ResultTable:
+    def conf_int(
+        self, level: float = 0.95, kind: str = "wald", per: Mapping[str, float] | None = None
+    ) -> ResultTable:
         """Table of intervals of the coefficients, with columns "low" and "high".
 
         Parameters
@@ -127,31 +144,142 @@ class LogisticInference(Estimated):
         kind : {"wald", "lr"}, default="wald"
             "wald": θ̂_j ± q·se_j. "lr": all values that a likelihood-ratio test does not reject,
             about ten fits for each; invariant under transformations of the coefficient.
+        per : dict, optional
+            Units, as in ``summary``.
         """
         title = "intervals" if kind == "wald" else "likelihood-ratio intervals"
-        return self._interval_table(level, self._interval_of(level, kind), title)
+        return self._interval_table(level, self._interval_of(level, kind), title, per)
 
-    def odds_ratios(self, level: float = 0.95, kind: str = "wald") -> ResultTable:
+    def odds_ratios(
+        self, level: float = 0.95, kind: str = "wald", per: Mapping[str, float] | None = None
+    ) -> ResultTable:
         """Table of odds ratios exp θ̂_j (the factor of the odds per unit of x_j) with intervals.
 
-        The intercept is omitted. K > 2: odds of each class against the first. Parameters as in
-        ``conf_int``.
+        The intercept is omitted. K > 2: odds of each class against the first. ``per={"age": 10}``
+        gives the odds ratio of 10 years. Parameters as in ``conf_int``; p-values are of the same
+        kind as the intervals.
         """
         self._refuse_penalized("an odds ratio")
-        low, high = self._interval_of(level, kind)
-        first = int(self.fit_intercept)
-        rows = np.tile(np.arange(len(self.names)) >= first, len(self.classes) - 1)
-        keys = {name: np.array(values)[rows] for name, values in self._keys().items()}
+        coef, low, high = self._in_units(per, self.coef, *self._interval_of(level, kind))
+        rows = self._ratio_rows
+        pvalues = self.pvalues if kind == "wald" else self.lr_pvalues
         with np.errstate(over="ignore"):
             columns: dict[str, Any] = {
-                **keys,
-                "odds ratio": np.exp(stacked(self.coef)[rows]),
-                "low": np.exp(stacked(low)[rows]),
-                "high": np.exp(stacked(high)[rows]),
+                **{name: np.array(values)[rows] for name, values in self._keys_per(per).items()},
+                "odds ratio": np.exp(coef[rows]),
+                "low": np.exp(low[rows]),
+                "high": np.exp(high[rows]),
+                "p": stacked(pvalues)[rows],
             }
         title = f"Odds ratios with {percent(level)} "
         title += "intervals" if kind == "wald" else "likelihood-ratio intervals"
-        return self._table(columns, title, self._against())
+        errors = half_widths(coef, low, high)[rows]
+        return self._table(
+            columns,
+            title,
+            self._against(),
+            precision=Precision(("odds ratio", "low", "high"), errors, ratio=True),
+            interval=("low", "high", f"{percent(level)} interval"),
+        )
+
+    def predict(self, X_new: object, level: float = 0.95) -> ResultTable:
+        """Table of probabilities of the second class with intervals; of each class, if K > 2.
+
+        Parameters
+        ----------
+        X_new : array-like, sparse matrix or frame of shape (n_rows, n_features)
+            Rows as the model was fitted on; those of the whole pipeline, if it was one.
+        level : float, default=0.95
+
+        Returns
+        -------
+        ResultTable
+            "probability", "low" and "high"; "logit", its log-odds log(p/(1 − p)), and their "std
+            error". Intervals are logit ± q·se, transformed back, so they are within (0, 1).
+        """
+        Phi, K = self._new_rows(X_new), len(self.classes)
+        z = np.column_stack([np.zeros(len(Phi)), Phi @ self.coef.reshape(len(self.names), -1)])
+        log_p = z - np.logaddexp.reduce(z, axis=1, keepdims=True)
+        shown = [1] if K == 2 else range(K)
+        logit, errors = np.empty((2, len(shown), len(Phi)))
+        for at, k in enumerate(shown):
+            others = np.delete(log_p, k, axis=1)
+            log_rest = np.logaddexp.reduce(others, axis=1)  # log(1 − p_k)
+            logit[at] = log_p[:, k] - log_rest
+            # ∂ logit p_k/∂z_l is 1 for l = k, else −p_l/(1 − p_k)
+            slopes = -np.exp(log_p - log_rest[:, None])
+            slopes[:, k] = 1.0
+            directions = (slopes[:, 1:, None] * Phi[:, None, :]).reshape(len(Phi), -1)
+            errors[at] = standard_errors_of(directions, self.factors[0])
+        half = self._quantile((1 + share(level)) / 2) * errors
+        keys: dict[str, Any] = {"row": np.tile(np.arange(len(Phi)), len(shown))}
+        if K > 2:
+            keys = {"class": np.repeat(self.classes, len(Phi)), **keys}
+        columns = {
+            "probability": expit(logit), "low": expit(logit - half), "high": expit(logit + half),
+            "logit": logit, "std error": errors,
+        }  # fmt: skip
+        values = {name: of.ravel() for name, of in columns.items()}
+        p = {name: values[name] for name in ("probability", "low", "high")}
+        of_class = f"of {self.classes[1]}" if K == 2 else "of each class"
+        return ResultTable(
+            {**keys, **values},
+            keys=len(keys),
+            title=f"Probability {of_class}, {percent(level)} intervals"
+            + (f" ({BIAS})" if self._penalized else ""),
+            notes=self.remarks,
+            precision=Precision(tuple(p), half_widths(*p.values())),
+            interval=("low", "high", f"{percent(level)} interval"),
+        )
+
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        level: float = 0.95,
+        per: Mapping[str, float] | None = None,
+        columns: Sequence[str] | None = None,
+        kind: str | None = None,
+    ) -> "ForestDisplay":
+        """Forest plot of the odds ratios on a log axis; of the coefficients, if penalised.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        level : float, default=0.95
+        per : dict, optional
+            Units, as in ``summary``.
+        columns : sequence of str, optional
+            Columns to draw, from top to bottom; by default all, up to 40.
+        kind : {"wald", "lr"}, optional
+            Of the intervals, as in ``odds_ratios``.
+
+        Returns
+        -------
+        certus.plotting.ForestDisplay
+        """
+        if self._penalized:
+            return super().plot(ax, level=level, per=per, columns=columns)
+        table = self.odds_ratios(level, per=per, **({} if kind is None else {"kind": kind}))
+        label = f"odds ratio ({self._against()[0]})"
+        rows = np.ones(len(table), dtype=bool)
+        return self._forest(table, ("odds ratio", "low", "high"), rows, columns, label, ax)
+
+    @property
+    def _n_parameters(self) -> float:
+        return float(self.effective_parameters)
+
+    @property
+    def _fit_value(self) -> float:
+        return self.log_likelihood
+
+    def _compared_with(self, small: "LogisticInference", more: float) -> tuple[float, float | None]:
+        return max(2 * (self.log_likelihood - small.log_likelihood), 0.0), None
+
+    def _difference_of_targets(self, small: "LogisticInference") -> str | None:
+        if self.classes == small.classes:
+            return None
+        return f"their classes differ: {listed(small.classes)}; {listed(self.classes)}"
 
     # --- likelihood ratios ------------------------------------------------------------------------
 

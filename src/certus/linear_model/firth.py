@@ -15,7 +15,7 @@ from ..solvers.loop import Fit
 from ..solvers.progress import OnStep
 from ._aliases import warn_of_aliases
 from ._classifier import LinearClassifier, Probabilities, attributes_of
-from ._firth_inference import firth_inference
+from ._inference import firth_inference
 from ._parameters import whole_number
 
 
@@ -90,6 +90,10 @@ class FirthLogisticRegression(Probabilities, LinearClassifier):
     """
 
     _every_class_has_weight = True
+    _closest_on_tables = (
+        "LogisticRegression(C=np.inf), the same model without the penalty, whose inference(table) "
+        "has Wald and likelihood-ratio intervals"
+    )
 
     def __init__(
         self,

@@ -134,8 +134,9 @@ class LinearRegression(LinearRegressor):
         return self
 
     def inference(
-        self, X: object, y: object = None, sample_weight: object = None, cov: str = "classical"
-    ) -> Inference:
+        self, X: object, y: object = None, sample_weight: object = None, cov: str = "classical",
+        groups: object = None,
+    ) -> Inference:  # fmt: skip
         """Compute standard errors, tests and intervals from the rows of the fit.
 
         Raises ``InferenceError`` for rows other than those of the fit, with ``positive=True``, for
@@ -147,9 +148,12 @@ class LinearRegression(LinearRegressor):
             The rows of the fit, in the same order, with their weights. Weights are treated as
             inverse variances, var yᵢ = σ²/sᵢ, as in statsmodels' WLS: only their ratios matter, and
             a weight of 2 is *not* a repeated row. Rows of weight 0 do not count.
-        cov : {"classical", "HC0", "HC1", "HC2", "HC3"}, default="classical"
+        cov : {"classical", "HC0", "HC1", "HC2", "HC3", "cluster"}, default="classical"
             "classical": all rows have the same noise variance σ². HC0 … HC3 allow each row its own;
             HC3 is the conservative choice for few rows.
+        groups : array-like of shape (n_samples,), optional
+            With cov="cluster": the group of each row (a patient, a school), within which errors
+            may be correlated.
 
         Returns
         -------
@@ -168,15 +172,15 @@ class LinearRegression(LinearRegressor):
         >>> found = LinearRegression().fit(X[:, 2:4], y).inference(X[:, 2:4], y, cov="HC3")
         >>> print(found.summary())
         Least squares, 442 rows, HC3 standard errors
-        name         coef  std error       t          p  95 % low    high
-        intercept  152.13     2.8656   53.09  3.57e-193     146.5  157.77
-        x0          790.4     67.108  11.778   5.14e-28    658.51  922.29
-        x1         402.21     68.983  5.8305  1.0723e-8    266.63  537.78
+        name         coef  std error      t        p  95 % low    high
+        intercept  152.13       2.87  53.09  < 0.001    146.50  157.77
+        x0         790.4       67.1   11.78  < 0.001    658.5   922.3
+        x1         402.2       69.0    5.83  < 0.001    266.6   537.8
         sigma² 3,606.16; degrees of freedom 439; effective parameters 3
         R² 0.395994; adjusted 0.393242
         log-likelihood -2,435.74; AIC 4,877.49; BIC 4,889.76
         """
-        return linear_inference(self, X, y, sample_weight, cov)
+        return linear_inference(self, X, y, sample_weight, cov, groups)
 
     def __getattr__(self, name: str) -> Any:
         # singular values cost O(p³) and are rarely used: computed from R, X̃ = QR, on first access

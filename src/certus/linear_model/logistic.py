@@ -23,7 +23,7 @@ from ..solvers.loop import Fit, Solver
 from ..solvers.problem import Problem
 from ._aliases import warn_of_aliases
 from ._classifier import LinearClassifier, Probabilities, attributes_of, with_constant
-from ._logistic_inference import logistic_inference
+from ._inference import logistic_inference
 from ._parameters import Strength, positive, strength_of, whole_number
 from ._partial_fit import fit_class_part, supports_partial_fit
 from ._registry import component, make_solver
@@ -225,8 +225,9 @@ class LogisticRegression(Probabilities, LinearClassifier):
         return self
 
     def inference(
-        self, X: object, y: object = None, sample_weight: object = None, cov: str = "classical"
-    ) -> LogisticInference:
+        self, X: object, y: object = None, sample_weight: object = None, cov: str = "classical",
+        groups: object = None,
+    ) -> LogisticInference:  # fmt: skip
         """Return standard errors, tests, intervals and odds ratios, from the rows of the fit.
 
         Without a penalty (``C=inf``) all of them are available. With an L2 penalty only covariance
@@ -236,10 +237,14 @@ class LogisticRegression(Probabilities, LinearClassifier):
         Parameters
         ----------
         X, y, sample_weight
-            The rows of the fit, or the table. Weights are counts: weight 3 is three rows.
-        cov : {"classical", "HC0"}, default="classical"
+            The rows of the fit, or their table. Weights are counts: weight 3 is three rows.
+            Likelihood ratios read the rows again when they are asked for.
+        cov : {"classical", "HC0", "cluster"}, default="classical"
             From the information matrix, or the sandwich estimator, which is valid even where the
             model is wrong.
+        groups : array-like of shape (n_samples,), optional
+            With cov="cluster": the group of each row (a patient, a school), within which errors
+            may be correlated.
 
         Returns
         -------
@@ -257,7 +262,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         >>> inference.standard_errors.round(3)
         array([1.774, 0.101, 0.037])
         """
-        return logistic_inference(self, X, y, sample_weight, cov)
+        return logistic_inference(self, X, y, sample_weight, cov, groups)
 
     def _fit_rows(
         self, rows: Rows, strength: Strength, weight: np.ndarray | None, fit_intercept: bool,

@@ -13,6 +13,7 @@ from ..data.rows import Rows
 from ..data.types import Start
 from ..data.validation import boolean, data_for_classification, not_negative
 from ..exceptions import OrderWarning
+from ..inference import OrdinalInference
 from ..runtime.progress import monitored
 from ..runtime.user_frame import warn_user
 from ..solvers.glm.ordinal import OrdinalProblem, minimize, ordinal_problem
@@ -21,6 +22,7 @@ from ..solvers.progress import OnStep
 from ..solvers.separation.ordering import ordering_direction
 from ._aliases import warn_of_aliases
 from ._classifier import LinearClassifier, attributes_of
+from ._inference import ordinal_inference
 from ._parameters import whole_number
 from ._scores import scores
 
@@ -157,6 +159,36 @@ class OrdinalRegression(LinearClassifier):
         self.classes_ = classes
         self._fit_rows(rows, float(alpha), start)
         return self
+
+    def inference(
+        self, X: object, y: object = None, sample_weight: object = None
+    ) -> OrdinalInference:
+        """Return standard errors, tests, intervals and odds ratios, from the rows of the fit.
+
+        Its method ``proportional_odds()`` tests the assumption that all thresholds share one w.
+        With a penalty only covariance and intervals, which ignore its bias and say so.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows of the fit, or the table. Weights are counts: weight 3 is three rows.
+
+        Returns
+        -------
+        certus.inference.OrdinalInference
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from certus.linear_model import OrdinalRegression
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(300, 2))
+        >>> y = np.digitize(X @ [2.0, -1.0] + rng.logistic(size=300), [-1.0, 1.0])
+        >>> inference = OrdinalRegression().fit(X, y).inference(X, y)
+        >>> inference.names, inference.standard_errors.round(2)
+        (('x0', 'x1', '0|1', '1|2'), array([0.19, 0.15, 0.17, 0.17]))
+        """
+        return ordinal_inference(self, X, y, sample_weight)
 
     def _fit_rows(self, rows: Rows, alpha: float, start: Start) -> None:
         K, m = len(self.classes_), min(rows.shape)

@@ -147,8 +147,9 @@ class Ridge(LinearRegressor):
         return self
 
     def inference(
-        self, X: object, y: object = None, sample_weight: object = None, cov: str = "classical"
-    ) -> Inference:
+        self, X: object, y: object = None, sample_weight: object = None, cov: str = "classical",
+        groups: object = None,
+    ) -> Inference:  # fmt: skip
         """Compute covariance, effective degrees of freedom and intervals from the rows of the fit.
 
         Intervals ignore the bias of the penalty, and the summary says so: they cover the expected
@@ -162,6 +163,9 @@ class Ridge(LinearRegressor):
         ----------
         X, y, sample_weight, cov
             As in :meth:`LinearRegression.inference`.
+        groups : array-like of shape (n_samples,), optional
+            With cov="cluster": the group of each row (a patient, a school), within which errors
+            may be correlated.
 
         Returns
         -------
@@ -182,4 +186,4 @@ class Ridge(LinearRegressor):
         >>> round(found.effective_parameters, 2), len(found.standard_errors)
         (np.float64(8.64), 11)
         """
-        return linear_inference(self, X, y, sample_weight, cov)
+        return linear_inference(self, X, y, sample_weight, cov, groups)

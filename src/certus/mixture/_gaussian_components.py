@@ -12,7 +12,7 @@ from ..data.rows import Rows
 from ..solvers.linalg.column_moments import ObservedMoments, column_moments
 from ..solvers.mixture.covariances import COVARIANCES, Gaussians, Regularization
 from ..solvers.mixture.densities import density_method
-from ..solvers.mixture.gaussian import GaussianFamily, ScaledCoordinates
+from ..solvers.mixture.gaussian import GaussianFamily, GaussianImputer, ScaledCoordinates
 from ..solvers.mixture.gaussian_row_space import (
     ROW_SPACE_SHAPES,
     RowSpaceFamily,
@@ -20,7 +20,7 @@ from ..solvers.mixture.gaussian_row_space import (
     row_space_family,
     row_space_pays,
 )
-from ..solvers.mixture.missing_entries import ObservedEntries
+from ..solvers.mixture.missing_entries import MissingEntries
 from ._family import LogJoint, Names
 from ._gaussian_init import GaussianInit, starts
 from ._gaussian_units import (
@@ -66,7 +66,7 @@ class GaussianComponents:
             return GaussianFamily(rows, coordinates, shape, regularization)
         return GaussianFamily(
             rows, coordinates, shape, regularization, moments.observed[coordinates.kept],
-            ObservedEntries, MIN_PATTERN_BLOCK_ROWS,
+            MissingEntries(), MIN_PATTERN_BLOCK_ROWS,
         )  # fmt: skip
 
     def _in_row_space(self, rows: Rows, coordinates: ScaledCoordinates) -> bool:
@@ -108,7 +108,7 @@ class GaussianComponents:
             same = np.array_equal(coordinates.kept, problem.coordinates.kept)
             if same and len(theta.pi) == self.init.n_components:
                 return lambda: change_coordinates(theta, coordinates, problem.coordinates, problem)
-        return starts(problem, self.init, rng, problem.density_method is ObservedEntries)
+        return starts(problem, self.init, rng, isinstance(problem.density_method, MissingEntries))
 
     def attributes(self, problem: GaussianFamily, theta: Gaussians) -> dict[str, Any]:
         if isinstance(problem, RowSpaceFamily):
@@ -124,12 +124,20 @@ class GaussianComponents:
         missing, infinite = missing_and_infinite(rows)
         if infinite:
             _require_no_infinity(rows, names)
-        method = ObservedEntries if missing else density_method
+        method: Any = MissingEntries() if missing else density_method
         none = Regularization(0.0, np.zeros(len(coordinates.kept)), np.zeros(len(coordinates.kept)))
         shape = COVARIANCES[self.covariance_type]
         return GaussianFamily(rows, coordinates, shape, none, density_method=method).log_joint(
             theta
         )
+
+    def imputer(self, rows: Rows, fitted: "Mixture", names: Names) -> GaussianImputer:
+        """Return the function from a block of rows to the rows without missing entries."""
+        if missing_and_infinite(rows)[1]:
+            _require_no_infinity(rows, names)
+        coordinates, theta = fitted_theta(fitted, self.covariance_type)
+        shape = COVARIANCES[self.covariance_type]
+        return GaussianImputer(coordinates, MissingEntries()(shape, theta, rows.shape[0]))
 
     def draw_rows(self, rng: np.random.RandomState, y: np.ndarray, fitted: "Mixture") -> np.ndarray:
         coordinates, theta = fitted_theta(fitted, self.covariance_type)

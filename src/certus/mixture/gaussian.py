@@ -2,12 +2,17 @@
 
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
+from ..data.rows import Rows
 from ..data.types import Seed
 from ..data.validation import not_negative, one_of
+from ..runtime.pool import blas_limiter
 from ..runtime.progress import monitored
 from ..solvers.mixture.covariances import COVARIANCES
+from ._answers import block_rows
 from ._base import Mixture, Sampling
 from ._gaussian_components import GaussianComponents
 from ._gaussian_init import GaussianInit
@@ -27,7 +32,8 @@ class GaussianMixture(Sampling, Mixture):
     ε = 10⁻⁶ pseudo-rows in each component with the variances D of the columns: no component can
     collapse, and the result does not depend on units.
 
-    Missing entries (NaN) are allowed: the likelihood is that of the observed entries.
+    Missing entries (NaN) are allowed: the likelihood is that of the observed entries, and
+    ``impute`` fills the others.
 
     Parameters
     ----------
@@ -169,6 +175,34 @@ class GaussianMixture(Sampling, Mixture):
         """
         self._check_parameters()
         return self._fit(X, sample_weight)
+
+    def impute(self, X: object) -> np.ndarray:
+        """Return X with each missing entry replaced by its expectation given the row's others.
+
+            E[x_m | x_o] = Σₖ rₖ(x_o) (μₖ + Σₖ_mo Σₖ_oo⁻¹ (x_o − μₖ))_m
+
+        Of all fillings it has the least expected squared error under the mixture. A row without any
+        observed entry gets the mean of the mixture; observed entries do not change.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features), or open_rows
+            NaN marks a missing entry. A table is read block by block; open it with
+            ``missing=True``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            float32 if X is, else float64.
+        """
+        check_is_fitted(self)
+        data = self._dense(X, reset=False)
+        rows = Rows(data, None, None)
+        fill = self._family.imputer(rows, self, self._names)
+        dtype = np.float32 if data.dtype == np.float32 else float
+        with blas_limiter.for_work(rows.shape):
+            size = block_rows(rows, len(self.weights_))
+            return rows.map(fill, np.empty(rows.shape, dtype=dtype), block_rows=size)
 
     def _check_parameters(self) -> None:
         self._check_common()

@@ -32,7 +32,7 @@ KERNEL_CLASSIFIER = (*KERNEL_MACHINE, "classes_", "class_weight_", "loo_accuracy
 NCFS = (
     "weights_", "weights_in_units_", "support_", "objective_", "alpha_", "n_iter_",
     "n_evaluations_", "solver_", "shift_", "scale_", "loo_score_", "_fit_X", "_fit_y",
-    "_fit_columns", "_largest_decrease",
+    "_fit_columns", "_fit_rows", "_largest_decrease", "batch_size_",
 )  # fmt: skip
 
 

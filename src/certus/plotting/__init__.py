@@ -4,6 +4,7 @@ from .alpha_curve import AlphaCurveDisplay
 from .convergence import ConvergenceDisplay
 from .dendrogram import DendrogramDisplay, plot_dendrogram
 from .feature_weights import FeatureWeightsDisplay
+from .forest import ForestDisplay
 from .imbalance import ImbalanceDisplay
 from .k_curve import KCurveDisplay
 from .n_clusters import NClustersDisplay
@@ -14,6 +15,7 @@ __all__ = [
     "ConvergenceDisplay",
     "DendrogramDisplay",
     "FeatureWeightsDisplay",
+    "ForestDisplay",
     "ImbalanceDisplay",
     "KCurveDisplay",
     "NClustersDisplay",

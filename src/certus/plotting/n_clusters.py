@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..cluster._n_clusters_result import NClustersResult
 
 PANEL_INCHES = 2.0  # height of one method's panel: three are 600 × 600 px
-AXIS_NAMES = {"bic": "gain of BIC a row"}  # if a panel shows another quantity than the method's
+AXIS_NAMES = {"bic": "BIC(one group) − BIC"}  # if a panel shows another quantity than the method's
 
 
 class NClustersDisplay:
@@ -36,7 +36,7 @@ class NClustersDisplay:
     lines_ : dict of str to Line2D
         The values of each method.
     noise_ : dict of str to PolyCollection
-        The range of values of noise, for all methods except the gap.
+        The range of values of noise, for silhouette and stability.
     marks_ : dict of str to Line2D
         The k of each method that finds structure.
 
@@ -48,7 +48,7 @@ class NClustersDisplay:
     >>> choice = choose_n_clusters(X, [1, 2, 3], n_references=3, n_resamples=3, random_state=0)
     >>> display = choice.plot()
     >>> [ax.get_ylabel() for ax in display.ax_], display.ax_[-1].get_xlabel()
-    (['silhouette', 'gap', 'stability'], 'clusters, k')
+    (['silhouette', 'gap', 'stability', 'BIC(one group) − BIC'], 'clusters, k')
     """
 
     ax_: np.ndarray
@@ -98,7 +98,7 @@ class NClustersDisplay:
         choice = self.choice
         ks, (values, low, high, noise) = choice.ks, choice.curve(name)
         shown = np.isfinite(values)
-        if noise is not None:
+        if noise is not None and len(noise):
             noise = noise[:, shown]
             self.noise_[name] = ax.fill_between(
                 ks[shown], noise.min(axis=0), noise.max(axis=0), color=COLORS[3], alpha=0.25,

@@ -104,6 +104,7 @@ class RowData(Protocol):
         times: int = 1,
         least: int = 0,
         most: int | None = None,
+        exactly: int | None = None,
         most_threads: int | None = None,
     ) -> Result:
         """Sum a pure function of one block over all blocks, or combine results by ``combine``.
@@ -111,7 +112,8 @@ class RowData(Protocol):
         ``beside``: values of every row; the function is given those of its block, and may fill
         them.
         ``square``: the result is p×p. ``times``: how often each element is read. ``least``,
-        ``most``: limits of the rows of a block.
+        ``most``: limits of the rows of a block. ``exactly`` m: ⌈n/m⌉ blocks, of which block b
+        has the rows ⌊b n/⌈n/m⌉⌋, … up to those of the next.
         """
         ...
 

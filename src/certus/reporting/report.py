@@ -192,7 +192,8 @@ def report(
     models : str or sequence of str, default=()
         The models to compare; by default all that suit.
     threads : int, default=None
-        Threads to use; all cores by default. The report does not depend on them.
+        Threads to use; all cores by default. The report does not depend on them. Where a back end
+        of joblib is entered, such as ``joblib.parallel_config(backend="dask")``, it runs the folds.
     budget : str or float, default=None
         About how long it may take: seconds, or "5m". Models that do not fit in are left out.
     seed : int, default=0

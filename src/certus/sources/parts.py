@@ -88,6 +88,6 @@ def cannot_be_read(name: str, kind: str, error: BaseException) -> TableError:
     if isinstance(error, FileNotFoundError):
         return TableError(f"there is no file {name}")
     return TableError(
-        f"{name} cannot be read as {kind}: {first_line(error)}. Is it damaged, or cut off? Write "
-        "it again, or leave it out"
+        f"{name} cannot be read as {kind}: {first_line(error).rstrip('.')}. Is it damaged, or cut "
+        "off? Write it again, or leave it out"
     )

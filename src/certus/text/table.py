@@ -1,23 +1,27 @@
 """A small table of named columns that can be read, shown in a notebook or taken elsewhere."""
 
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
-from .format import number, printable
+from . import markup
+from .cells import DIGITS, Precision, aligned, plain, pvalue, statistic
+from .format import printable
 
 WIDTH = 80  # characters, of the narrowest terminals in use
-NUMBER_WIDTH = 9  # characters of a number: -1.23e-10
 MIN_NAME_WIDTH = 8  # characters that remain of a shortened name
 COLUMN_GAP = 2
+MAX_PRINTED_ROWS = 60
+EDGE_ROWS = 10  # rows at either end of a longer table
 
 
 class ResultTable:
     """Columns of equal length; the first ``keys`` of them name the rows.
+
+    Printing shows the first and the last rows of a table that is longer than 60.
 
     Parameters
     ----------
@@ -26,6 +30,12 @@ class ResultTable:
         How many columns, from the left, say what a row is about.
     title, notes : str, sequence of str
         Written above and below.
+    precision : Precision, optional
+        Errors of the rows, by which columns are rounded.
+    pvalues, statistics : sequence of str
+        Columns that are printed as such.
+    interval : (str, str, str), optional
+        Columns of the lower and the upper end of an interval, and the name of both together.
 
     Examples
     --------
@@ -46,12 +56,20 @@ class ResultTable:
         keys: int = 1,
         title: str = "",
         notes: Sequence[str] = (),
+        precision: Precision | None = None,
+        pvalues: Sequence[str] = (),
+        statistics: Sequence[str] = (),
+        interval: tuple[str, str, str] | None = None,
     ):
         lengths = {name: len(values) for name, values in columns.items()}
         if len(set(lengths.values())) > 1:
             raise ValueError(f"columns must be of one length, not {lengths}")
         self._columns = {name: np.asarray(values) for name, values in columns.items()}
         self.keys, self.title, self.notes = keys, title, tuple(notes)
+        self._precision, self._interval = precision, interval
+        self._formats: dict[str, Callable[[float], str]] = {
+            **dict.fromkeys(pvalues, pvalue), **dict.fromkeys(statistics, statistic)
+        }  # fmt: skip
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -64,6 +82,11 @@ class ResultTable:
         if column not in self._columns:
             raise KeyError(f"no column {column!r}: there are {', '.join(self.columns)}")
         return self._columns[column]
+
+    def texts(self, column: str) -> list[str]:
+        """The values of a column as they are printed."""
+        self[column]  # raises KeyError where there is none
+        return self._cells(range(len(self)))[column]
 
     def to_dict(self) -> dict[str, list[Any]]:
         """{column: list of values}."""
@@ -78,20 +101,65 @@ class ResultTable:
         """A polars DataFrame; the key columns are columns as the others."""
         return _package("polars").DataFrame(self.to_dict())
 
+    # --- for papers ---
+
+    def to_markdown(self, digits: int = DIGITS) -> str:
+        """A Markdown table of all rows, with the interval in one column.
+
+        Parameters
+        ----------
+        digits : int, default=3
+            Digits of an error that estimates and intervals are rounded to.
+        """
+        return markup.markdown(self._paper(digits), self.keys, self.title, self.notes)
+
+    def to_latex(self, digits: int = DIGITS) -> str:
+        """A LaTeX table of all rows, which needs the package booktabs; ``digits`` as above."""
+        return markup.latex(self._paper(digits), self.keys, self.title, self.notes)
+
+    def to_html(self, digits: int = DIGITS) -> str:
+        """An HTML table of all rows; ``digits`` as above. All text is escaped."""
+        return markup.html(self._paper(digits), self.keys, self.title, self.notes)
+
+    def _paper(self, digits: int) -> list[tuple[str, ...]]:
+        """Rows of text, the head first, with the interval in one column."""
+        if isinstance(digits, bool) or not 1 <= digits <= 15:
+            raise ValueError(f"digits={digits!r}: give a whole number from 1 to 15")
+        cells = self._cells(range(len(self)), digits)
+        if self._interval is None:
+            return list(zip(*([_clean(name), *text] for name, text in cells.items()), strict=True))
+        low, high, both = self._interval
+        ends = zip(cells[low], cells.pop(high), strict=True)
+        interval = [both, *(f"{a} to {b}" if a != "–" else "–" for a, b in ends)]
+        place = min(list(cells).index(name) for name in (low, *self._formats) if name in cells)
+        del cells[low]
+        columns = [[_clean(name), *text] for name, text in cells.items()]
+        columns.insert(place, interval)  # after the estimate, before its test
+        return list(zip(*columns, strict=True))
+
+    # --- for reading ---
+
     def __str__(self) -> str:
-        cells = [_column(name, values) for name, values in self._columns.items()]
-        widths = [max(map(len, column)) for column in cells]
-        over = sum(widths) + COLUMN_GAP * (len(widths) - 1) - WIDTH
-        if over > 0 and self.keys:  # long names give way, numbers do not
-            longest = max(range(self.keys), key=widths.__getitem__)
-            widths[longest] = max(MIN_NAME_WIDTH, widths[longest] - over)
-        lines = _wrapped(self.title)
-        for row in zip(*cells, strict=True):
+        before, after, n_hidden = self._printed_rows()
+        cells = self._cells([*before, *after])
+        columns = [
+            [_clean(name), *(aligned(text) if self._is_number(name) else text)]
+            for name, text in cells.items()
+        ]
+        widths = self._widths(columns)
+        if _total(widths) > WIDTH:  # decimal points of very different scales are far apart
+            columns = [[_clean(name), *text] for name, text in cells.items()]
+            widths = self._widths(columns)
+        lines = []
+        for row in zip(*columns, strict=True):
             text = [
                 f"{_short(cell, width):<{width}}" if j < self.keys else f"{cell:>{width}}"
                 for j, (cell, width) in enumerate(zip(row, widths, strict=True))
             ]
             lines.append((" " * COLUMN_GAP).join(text).rstrip())
+        if n_hidden:
+            lines.insert(1 + len(before), self._hidden(n_hidden))
+        lines = [*_wrapped(self.title), *lines]
         for note in self.notes:
             lines += _wrapped(note)
         return printable("\n".join(lines))
@@ -99,24 +167,56 @@ class ResultTable:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        cells = [_column(name, values) for name, values in self._columns.items()]
-        head, *body = zip(*cells, strict=True)
-        caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
-        notes = "".join(f"<div>{escape(note)}</div>" for note in self.notes)
-        return (
-            f"<div><table>{caption}<thead>{self._html_row(head, self.keys, 'th')}</thead><tbody>"
-            f"{''.join(self._html_row(row, self.keys, 'td') for row in body)}</tbody></table>"
-            f"{notes}</div>"
-        )
+        before, after, n_hidden = self._printed_rows()
+        cells = self._cells([*before, *after])
+        rows = list(zip(*([_clean(name), *text] for name, text in cells.items()), strict=True))
+        if n_hidden:
+            blank = [""] * (len(rows[0]) - 1)
+            rows.insert(1 + len(before), (self._hidden(n_hidden), *blank))
+        return markup.html(rows, self.keys, self.title, self.notes)
+
+    def _widths(self, columns: list[list[str]]) -> list[int]:
+        """Return the width of each column; a long name gives way, numbers do not."""
+        widths = [max(map(len, column)) for column in columns]
+        over = _total(widths) - WIDTH
+        if over > 0 and self.keys:
+            longest = max(range(self.keys), key=widths.__getitem__)
+            widths[longest] = min(widths[longest], max(MIN_NAME_WIDTH, widths[longest] - over))
+        return widths
+
+    def _printed_rows(self) -> tuple[range, range, int]:
+        """Return the rows at the head and the tail, and how many there are between them."""
+        n = len(self)
+        if n <= MAX_PRINTED_ROWS:
+            return range(n), range(0), 0
+        return range(EDGE_ROWS), range(n - EDGE_ROWS, n), n - 2 * EDGE_ROWS
 
     @staticmethod
-    def _html_row(row: Sequence[str], keys: int, tag: str) -> str:
-        shown = [
-            f'<{"th" if j < keys else tag} style="text-align:{"left" if j < keys else "right"}">'
-            f"{escape(cell)}</{'th' if j < keys else tag}>"
-            for j, cell in enumerate(row)
-        ]
-        return f"<tr>{''.join(shown)}</tr>"
+    def _hidden(n: int) -> str:
+        return f"… {n:,} more rows; .to_pandas() has all"
+
+    def _cells(self, rows: Sequence[int], digits: int = DIGITS) -> dict[str, list[str]]:
+        """Return the text of some rows, column by column."""
+        which = np.asarray(rows, dtype=np.intp)
+        cells = {
+            name: [self._format(name, value) for value in values[which].tolist()]
+            for name, values in self._columns.items()
+        }
+        if self._precision is not None and len(which):
+            names = [name for name in self._precision.columns if name in cells]
+            numbers = np.column_stack([self._columns[name][which] for name in names])
+            of = Precision(tuple(names), self._precision.errors[which], self._precision.ratio)
+            rounded = zip(*of.cells(numbers.tolist(), digits), strict=True)
+            cells |= dict(zip(names, map(list, rounded), strict=True))
+        return cells
+
+    def _format(self, name: str, value: object) -> str:
+        if not isinstance(value, float):
+            return _clean(str(value))
+        return self._formats.get(name, plain)(value)
+
+    def _is_number(self, name: str) -> bool:
+        return bool(np.issubdtype(self._columns[name].dtype, np.floating))
 
 
 def _package(name: str) -> Any:
@@ -129,20 +229,8 @@ def _package(name: str) -> Any:
         ) from error
 
 
-def _column(name: str, values: np.ndarray) -> list[str]:
-    return [_clean(name), *(_cell(value) for value in values.tolist())]
-
-
-def _cell(value: object) -> str:
-    if not isinstance(value, float):
-        return _clean(str(value))
-    if value != value:
-        return "–"
-    text = number(value, 5)
-    if len(text) > NUMBER_WIDTH and abs(value) < np.inf:
-        mantissa, exponent = f"{value:.2e}".split("e")
-        text = f"{mantissa}e{int(exponent)}"
-    return text
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + COLUMN_GAP * (len(widths) - 1)
 
 
 def _wrapped(text: str) -> list[str]:

@@ -26,22 +26,27 @@ def judge(c: Any, _model: Any, rows: Rows) -> list[Fault]:
     a = _weights(P, rows)
     square = P["metric"] == "sqeuclidean"
     slope, F, size = [-lam] * p, -lam * total(W), ZERO
+    batches = -(-n // (P["batch_size"] or n))  # a row has its neighbours in its batch
+    if not P.get("mean"):
+        a = [v / batches for v in a]
     for i in range(n):
-        far = []
-        for j in range(n):
+        b = (batches * (i + 1) - 1) // n
+        batch = range(b * n // batches, (b + 1) * n // batches)
+        far: dict[int, list[arb]] = {}
+        for j in batch:
             d = [ZERO] * p
             for l in varies:
                 u = abs(X[i][l] - X[j][l])
                 d[l] = u * u if square else u
-            far.append(d)
-        D = [dot(W, d) / sigma for d in far]
-        least = min((D[j] for j in range(n) if j != i), key=lambda v: v.mid())
-        e = [(least - v).exp() if j != i else ZERO for j, v in enumerate(D)]
-        S = total(e)
-        q = dot(e, G[i]) / S
+            far[j] = d
+        D = {j: dot(W, d) / sigma for j, d in far.items()}
+        least = min((D[j] for j in batch if j != i), key=lambda v: v.mid())
+        e = {j: (least - v).exp() if j != i else ZERO for j, v in D.items()}
+        S = total(e.values())
+        q = dot([*e.values()], [G[i][j] for j in batch]) / S
         F += a[i] * q
         size += a[i] * abs(q)
-        for j in range(n):
+        for j in batch:
             if j != i:
                 weight = a[i] * e[j] / S * (q - G[i][j]) / sigma
                 for l in varies:

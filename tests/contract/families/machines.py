@@ -29,6 +29,7 @@ STILL_ANSWERS = {
     " nearest neighbour",
     "zero weight": "a row of weight 0 is not asked, and still answers",
 }
+BATCHES = "batches are consecutive rows, and rows of different batches are not compared"
 FOLDS = "folds are drawn from the rows in their order, so the choice of λ depends on it"
 PANELS = (
     "certus.solvers.ncfs.problem:PANEL_ELEMENTS",
@@ -71,6 +72,17 @@ SELECTORS = [
         for metric in ("sqeuclidean", "euclidean", "phi_s")
     ),
     ncfs_case("NCFSRegressor", ncfs(NCFSRegressor), numbers),
+    ncfs_case(
+        "NCFSClassifier in batches",
+        ncfs(NCFSClassifier, batch_size=16),
+        exempt={"permute rows": BATCHES},
+    ),
+    ncfs_case(
+        "NCFSRegressor in batches",
+        ncfs(NCFSRegressor, batch_size=16),
+        numbers,
+        exempt={"permute rows": BATCHES},
+    ),
     ncfs_case("NCFSClassifierCV", ncfs_cv, exempt={"permute rows": FOLDS}),
 ]
 

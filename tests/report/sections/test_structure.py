@@ -50,7 +50,7 @@ def test_groups_are_found_and_described_in_the_units_of_the_table():
 @pytest.mark.parametrize("seed", [0, 1])
 def test_no_groups_are_found_in_noise(seed):
     found, _ = structure_of(noise(seed=seed))
-    assert found.text.startswith("No groups of rows were found")
+    assert found.text.startswith("No separated groups of rows were found")
     assert found.profiles is None
     assert len(found.evidence.rows) == 8
 

@@ -66,25 +66,28 @@ def svc(model: object, rows: Rows, reading: Reading) -> Result:
 def ncfs(model: object, rows: Rows, reading: Reading) -> Result:
     methods = ("predict_proba", "predict", "transform")
     answers = call_methods(model, rows, methods, rows_against_all(rows))
-    parameters = reading.parameters
-    Q, X = (
-        (Z - parameters["shift"]) / parameters["scale"]
-        for Z in (as_dense(answers.X), Data(rows).all_rows())
-    )
+    parameters, y = reading.parameters, rows.y
+    if parameters["batch_size"] is None:
+        X_fit = Data(rows).all_rows()
+    else:  # predictions are made from some of the rows
+        X_fit, y, _ = rows.take(np.asarray(reading.extra_claims["claims"]["kept_rows"])).block(
+            0, len(reading.extra_claims["claims"]["kept_rows"])
+        )
+    Q, X = ((Z - parameters["shift"]) / parameters["scale"] for Z in (as_dense(answers.X), X_fit))
     P, error = by_rows.soft_neighbors(
         Q, X, parameters["W"], parameters["sigma"], parameters["metric"], working_eps(answers.X)
     )
     support = cast(_Selects, model).support_
     exact = np.zeros((len(answers), int(np.sum(support))))
     expected = {"transform": Expected(as_dense(answers.X)[:, support], exact)}
-    assert rows.y is not None
+    assert y is not None
     if reading.labels is None:
-        y = rows.y[:, 0]
+        y = y[:, 0]
         value = P @ (y - y.mean()) + y.mean()
         right = Expected(value, np.full(len(P), error * np.ptp(y) + 1e-12 * np.abs(y).max()))
         expected["predict"] = right
         return answers, expected_answers.other_numbers(answers.rows, answers.by_method, expected)
-    k = rows.y[:, 0].astype(np.intp)
+    k = y[:, 0].astype(np.intp)
     P = P @ np.eye(len(reading.labels.classes))[k]
     gains = parameters["gains"]
     size = float(np.abs(gains).max(initial=0.0)) * len(gains)

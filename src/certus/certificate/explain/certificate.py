@@ -19,6 +19,7 @@ MARK = {
     "optimal": "[OK]", "stationary": "[OK]", "exact": "[OK]", "nearly optimal": "[!]",
     "not proven": "[?]", "local optimum": "[OK]", "degenerate": "[!]",
 }  # fmt: skip
+PROBABLY_OTHER_ROWS = "probably not the rows it was fitted on"
 TITLE = {"contradicted": "CONTRADICTED", "other rows": "NOT THE ROWS IT WAS FITTED ON"}
 
 
@@ -36,7 +37,8 @@ def status_and_claim(c: "Certificate") -> str:
     status = f"stopped {c._finding.stopped}" if c.status == "stopped" else c.status
     if c.status != "no finite optimum":
         status += among(c)  # an unreached bound, too, holds only among these models
-    return f"{status}: {claim_of(c).wording.claim(c)}"
+    doubt = f"; {PROBABLY_OTHER_ROWS}" if c.other_rows else ""
+    return f"{status}: {claim_of(c).wording.claim(c)}{doubt}"
 
 
 def explain(c: "Certificate") -> str:
@@ -48,6 +50,8 @@ def explain(c: "Certificate") -> str:
     no_failure = c.status == "not a local optimum" and c._finding.iteration.aims is not None
     mark = "[i]" if no_failure else MARK.get(c.status, "[!!]")
     title += among(c) + known_only_to(c)
+    if c.other_rows:
+        mark, title = "[?]", PROBABLY_OTHER_ROWS.upper()
     lines = [f"{mark} {title}   {c.model}, {shape}"]
     lines += [f"{label:<14} {text}" for label, text in labeled_lines(c)]
     return printable("\n".join(lines))
@@ -62,6 +66,8 @@ def labeled_lines(c: "Certificate") -> Lines:
         remedy = "give the X, y and sample_weight of the fit, rows in the same order"
         rows += [("What is wrong", c.notes[-1]), ("What to do", remedy)]
         notes = c.notes[:-1]
+    elif c.other_rows:
+        rows += _other_rows(c)
     elif c.status == "stopped":
         rows += words.stopped_rows(c)
     else:
@@ -71,6 +77,16 @@ def labeled_lines(c: "Certificate") -> Lines:
     if c.certified:
         rows.append(("Does not say", words.DOES_NOT_SAY))
     return rows
+
+
+def _other_rows(c: "Certificate") -> Lines:
+    """Lines on a claim that fails because the rows are probably others."""
+    return [
+        ("What is wrong", f"these are {PROBABLY_OTHER_ROWS}: {'; '.join(c.other_rows)}"),
+        ("Likely cause", "other rows or weights, or a model changed after its fit; not its solver"),
+        ("What to do", "give the X, y and sample_weight of the fit"),
+        ("On these rows", f"{c.status}: {claim_of(c).wording.claim(c)}"),
+    ]
 
 
 def _page(c: "Certificate") -> str:

@@ -4,7 +4,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ..registry import claim_of
-from .certificate import explain
+from .certificate import PROBABLY_OTHER_ROWS, explain
 from .left_out import among
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ STYLE = (
 def html(c: "Certificate") -> str:
     icon, words = ICON.get(c.status, "✖"), claim_of(c).wording
     claim = c.status.capitalize() + among(c)
+    if c.other_rows:
+        claim = PROBABLY_OTHER_ROWS.capitalize()
     details = escape(explain(c))
     return (
         f'<div style="{STYLE}" role="note" aria-label="certificate">'

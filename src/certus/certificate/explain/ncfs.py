@@ -34,7 +34,7 @@ class SelectionWording(LocalWording):
 
     def certified(self, c: "Certificate") -> Lines:
         objective = f"{number(c.objective, 7)}; {self.best_known(c)}"
-        rows = [("Objective", objective), ("Slopes", _slopes(c)), *_left_out(c)]
+        rows = [("Objective", objective), ("Slopes", _slopes(c)), *_left_out(c), *_batches(c)]
         if _finding(c).ours and _finding(c).iteration.aims is None:
             rows.append(("On the way", "the objective never fell, as reported by the solver"))
         return rows
@@ -42,6 +42,7 @@ class SelectionWording(LocalWording):
     def failure_rows(self, c: "Certificate") -> Lines:
         wrong, aims = _finding(c).contradictions, _finding(c).iteration.aims
         rows = [("Objective", number(c.objective, 7)), ("Slopes", _worst_slope(c)), *_left_out(c)]
+        rows += _batches(c)
         rows += wrong_rows(c)
         if aims and not wrong:
             return [*rows, ("Why", aims), ("What to do", _remedy(c))]
@@ -99,10 +100,24 @@ def _slopes(c: "Certificate") -> str:
 
 
 def _left_out(c: "Certificate") -> Lines:
-    score = _finding(c).score
+    score, batches = _finding(c).score, _finding(c).batches
     if score.value is None:
         return []
-    return [("Left out", f"each row by the others: {score.kind} {number(score.value, 4)}")]
+    others = "the others" if batches in (None, 1) else "the others of its batch"
+    return [("Left out", f"each row by {others}: {score.kind} {number(score.value, 4)}")]
+
+
+def _batches(c: "Certificate") -> Lines:
+    batches = _finding(c).batches
+    if batches in (None, 1):
+        return []
+    return [
+        (
+            "Batches",
+            f"{batches:,} of consecutive rows, all recomputed; the objective does not compare rows "
+            "of different batches",
+        )
+    ]
 
 
 def _remedy(c: "Certificate") -> str:

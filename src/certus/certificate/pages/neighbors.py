@@ -115,6 +115,8 @@ def ncfs(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
         "scale": p["scale"], "prior": prior.tolist() if isinstance(prior, np.ndarray) else prior,
         "mean": p["mean"],
     }  # fmt: skip
+    if p.get("batch_size") is not None:
+        arguments["batch_size"] = p["batch_size"]
     yield PageCall("ncfs", TargetColumn(0), arguments)
 
 

@@ -34,6 +34,7 @@ from certus.proofs.mixture._missing_entries import (
     Normal,
     complete,
     expected_moments,
+    grouped,
     observed_log_density,
 )
 from certus.proofs.types import FunctionTo, RowData
@@ -121,7 +122,7 @@ class Normals:
         self.R = R
         self.slope = R + 1.1 * gamma(self.p + 8) * self.kappa
         self.log_det_error = log_det_error
-        sizes = np.abs(log_det) + self.p * LOG_2PI + self.k + 1000.0
+        sizes = np.abs(log_det) + self.p * LOG_2PI + self.k + 1000.0  # log π_k is above −745
         self.offset = log_det_error / 2 + gamma(8) * sizes
         self.log_constant = log_det + self.p * LOG_2PI  # −2 log N − m
 
@@ -132,22 +133,18 @@ class Normals:
         X = X[:, self.kept]
         out = np.empty((self.k, len(X)))
         complete_index, incomplete = complete(X)
-        complete_rows = X[complete_index]
+        complete_rows, gaps = X[complete_index], grouped(X[incomplete])
         for k in range(self.k):
             Z = self._whitened_rows(complete_rows, k)
-            out[k, complete_index] = (
-                np.einsum("ij,ij->i", Z, Z) + self.log_det[k] + self.p * LOG_2PI
-            )
+            squares = np.einsum("ij,ij->i", Z, Z)
+            out[k, complete_index] = squares + self.log_det[k] + self.p * LOG_2PI
             if len(incomplete):
-                out[k, incomplete] = -2 * observed_log_density(X[incomplete], self.normal(k))
+                out[k, incomplete] = -2 * observed_log_density(gaps, self.normal(k))
         out *= -0.5
         return out
 
     def density_errors(self, X: np.ndarray, log_p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return m and bounds on the errors of the log densities, (k, rows) each.
-
-        γ_8·1000 in ``offset`` is for log π_k, which is above −745.
-        """
+        """Return m and bounds on the errors of the log densities, (k, rows) each."""
         m = -2 * log_p
         m -= self.log_constant[:, None]
         if not isinstance(complete(X[:, self.kept])[0], slice):
@@ -226,7 +223,7 @@ class Normals:
         about = self.means if about is None else about
         a, B = np.zeros(self.means.shape), np.zeros(self.covariances.shape)
         complete_index, incomplete = complete(X)
-        complete_rows = X[complete_index]
+        complete_rows, gaps = X[complete_index], grouped(X[incomplete])
         for k in range(self.k):
             v = w[k, complete_index]
             used = np.flatnonzero(v > NEGLIGIBLE_WEIGHT)
@@ -236,10 +233,11 @@ class Normals:
             a[k] = np.dot(v, D)
             self._add_scatter(B, k, D, v)
             if len(incomplete):
-                D, extra = expected_moments(X[incomplete], w[k, incomplete], self.normal(k))
+                v = w[k, incomplete]
+                D, extra = expected_moments(gaps, v, self.normal(k))
                 D += self.means[k] - about[k]
-                a[k] += np.dot(w[k, incomplete], D)
-                self._add_scatter(B, k, D, w[k, incomplete])
+                a[k] += np.dot(v, D)
+                self._add_scatter(B, k, D, v)
                 self._add_matrix(B, k, extra)
         return Moments(w.sum(axis=1), a, B)
 

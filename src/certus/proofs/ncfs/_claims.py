@@ -95,32 +95,57 @@ def score_of(votes: np.ndarray, G: Any, y: np.ndarray, s: np.ndarray) -> Score:
         mean = y.mean()
         error = float(np.dot(s, (y - mean - votes[:, 0]) ** 2))
         spread = float(np.dot(s, (y - np.average(y, weights=s)) ** 2))
-        if spread == 0:
-            return Score(None, -np.inf, np.inf, "R²")
-        R2 = 1 - error / spread
-        return Score(R2, R2 - R2_ATOL * (1 + abs(R2)), R2 + R2_ATOL * (1 + abs(R2)), "R²")
+        return r_squared_of(error, spread)
+    return accuracy_of(hit_sums(votes, G, s), float(s.sum()))
+
+
+class HitSums(NamedTuple):
+    """Σ s over the rows whose class is predicted, with bounds for ties."""
+
+    value: float
+    low: float
+    high: float
+
+
+def hit_sums(votes: np.ndarray, G: Any, s: np.ndarray) -> HitSums:
+    """Sums over some rows, of class probabilities (n, K)."""
     expected_gains = np.dot(votes, G.gains)  # of each class as the answer
-    own_gain = expected_gains[np.arange(len(y)), G.codes]
+    rows = np.arange(len(s))
+    own_gain = expected_gains[rows, G.codes]
     tie_tolerance = CLAIM_RTOL * max(1e-300, float(np.ptp(G.gains)))
     others = expected_gains.copy()
-    others[np.arange(len(y)), G.codes] = -np.inf
+    others[rows, G.codes] = -np.inf
     lead = own_gain - others.max(axis=1)
     hits = expected_gains.argmax(axis=1) == G.codes
-    value, low, high = (
-        float(np.average(x, weights=s)) for x in (hits, lead > tie_tolerance, lead > -tie_tolerance)
+    return HitSums(
+        *(float((s * x).sum()) for x in (hits, lead > tie_tolerance, lead > -tie_tolerance))
     )
-    return Score(value, low, high, "accuracy")
+
+
+def accuracy_of(hits: HitSums, S: float) -> Score:
+    return Score(hits.value / S, hits.low / S, hits.high / S, "accuracy")
+
+
+def r_squared_of(error: float, spread: float) -> Score:
+    """R² from the sums of squared errors and of squares about the mean of y."""
+    if spread == 0:
+        return Score(None, -np.inf, np.inf, "R²")
+    R2 = 1 - error / spread
+    return Score(R2, R2 - R2_ATOL * (1 + abs(R2)), R2 + R2_ATOL * (1 + abs(R2)), "R²")
 
 
 def claim_contradictions(
     claims: dict[str, Any], rows: ScaledRows, W: np.ndarray, F: float, size: float, score: Score,
-    alpha: float, y: np.ndarray,
+    alpha: float, y: np.ndarray, mean_and_spread: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> list[str]:  # fmt: skip
     """Messages about claims that disagree with the data.
 
-    ``size``: sum of the absolute terms of F; ``alpha``: the λ that "auto" stands for.
+    ``size``: sum of the absolute terms of F; ``alpha``: the λ that "auto" stands for. ``rows`` and
+    y may be some of the data, if ``mean_and_spread`` of all columns are given.
     """
-    messages = _scaling_contradictions(claims.get("scaling"), rows) if "scaling" in claims else []
+    messages = []
+    if "scaling" in claims:
+        messages = _scaling_contradictions(claims["scaling"], rows, mean_and_spread)
     constant = np.flatnonzero((W > 0) & ~rows.varies)
     if len(constant):
         l = constant[0]
@@ -147,13 +172,15 @@ def claim_contradictions(
     return messages
 
 
-def _scaling_contradictions(scaling: str | None, rows: ScaledRows) -> list[str]:
+def _scaling_contradictions(
+    scaling: str | None, rows: ScaledRows, mean_and_spread: tuple[np.ndarray, np.ndarray] | None
+) -> list[str]:
     P = len(rows.low)
     shift, scale = np.zeros(P), np.ones(P)
     if scaling == "minmax":
         shift, scale = rows.low, np.where(rows.varies, rows.high - rows.low, 1.0)
     elif scaling == "standard":
-        shift, scale = _mean_and_spread(rows)
+        shift, scale = _mean_and_spread(rows) if mean_and_spread is None else mean_and_spread
     ranges = np.where(rows.varies, rows.high - rows.low, 0.0)
     messages = []
     for name, stated, true in (("shift_", rows.shift, shift), ("scale_", rows.scale, scale)):

@@ -235,9 +235,7 @@ def slopes(
             MAX_OMITTED_RATIO * unit / n**2,
         )  # fmt: skip
         sums = neighbors.reduce(data, _slope_sums, len(exact) + len(approximate))
-        # rounding of all sums; of p and q through D; of q − G
-        rounding = gamma(FLOAT64_PANEL + 2 * n) * sums.size + 8 * sums.distance_error_sum / sigma
-        rounding += gamma(n + 16) * gain_sums.size / sigma * sums.size / (sums.total_weight or 1.0)
+        rounding = rounding_of(sums, gain_sums, n, sigma)
         error = rounding * neighbors.distance.largest_slopes()
         exact_slopes, approximate_slopes = neighbors.distance.sums(sums)
         value[exact], value[approximate] = exact_slopes - lam, approximate_slopes - lam
@@ -251,6 +249,26 @@ def slopes(
         in_doubt = value[approximate] + slack * neighbors.rows_view.ranges[approximate] > 0
         exact, approximate = approximate[in_doubt], approximate[:0]
     return value, violations, kink
+
+
+def rounding_of(sums: Any, gain_sums: GainSums, n: int, sigma: float) -> float:
+    """Bound the error of slopes over n rows, for columns with ∂D/∂W of at most 1."""
+    # rounding of all sums; of p and q through D; of q − G
+    rounding = gamma(FLOAT64_PANEL + 2 * n) * sums.size + 8 * sums.distance_error_sum / sigma
+    share = gain_sums.size / sigma * sums.size / (sums.total_weight or 1.0)
+    return float(rounding + gamma(n + 16) * share)
+
+
+def exact_slopes(
+    data: RowData, neighbors: SoftNeighbors, columns: np.ndarray, gain_sums: GainSums
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return Σ C ∂D/∂W of some columns, bounds on their errors, and the sums at distance 0."""
+    n = len(neighbors.a)
+    none = np.empty((n, 0), dtype=np.float32)
+    neighbors.distance.request(neighbors.columns(columns), none, 0.0)
+    sums = neighbors.reduce(data, _slope_sums, len(columns))
+    error = rounding_of(sums, gain_sums, n, neighbors.sigma) * neighbors.distance.largest_slopes()
+    return neighbors.distance.sums(sums)[0], error, sums.kinks
 
 
 def _slope_sums(

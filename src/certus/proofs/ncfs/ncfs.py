@@ -23,12 +23,26 @@ wherever w_l = 0, for any data, and proves nothing.) Two metrics need special tr
 L2 has no slope where D = 0. Rows that differ only in columns of weight 0 move apart by |w_l||Δ_l|
 as such a weight grows, so that F rises by |w_l| Σ C_ij|Δ_l|: at W_l = 0 this sum must not be above
 0 either.
+
+With ``batch_size`` m, rows are compared within B = ⌈n/m⌉ batches of consecutive rows: p_ij is 0 for
+rows of different batches, and a_i is divided by B, unless it is divided by Σs. F and its slopes are
+sums over batches (``_batches.py``), and nothing is claimed about pairs of different batches.
 """
 
 from typing import Any
 
 import numpy as np
 
+from certus.proofs.ncfs._batches import (
+    BatchModel,
+    factors_of,
+    kept_rows_of,
+    mean_and_spread,
+    score_of_sums,
+    slope_errors,
+    sums_of,
+    totals_of,
+)
 from certus.proofs.ncfs._claims import ScaledRows, claim_contradictions, score_of
 from certus.proofs.ncfs._sums import ClassGains, SoftNeighbors, ValueGains, slopes
 from certus.proofs.types import PairFunction, TargetedRows
@@ -165,6 +179,7 @@ def check(
     mean: bool = False,
     shift: np.ndarray | None = None,
     scale: np.ndarray | None = None,
+    batch_size: int | None = None,
     claims: dict[str, Any] | None = None,
     tol: float = 1e-6,
 ) -> dict[str, Any]:
@@ -173,26 +188,30 @@ def check(
     ``gains`` (K, K): G between classes, with data.y the class numbers; else ``loss`` between values
     of y: "absolute", "squared", "epsilon_insensitive" with ``epsilon``, or a function of two
     arrays. ``prior``, ``mean``: see ``weights_of_rows``. ``shift``, ``scale``: x ← (x −
-    shift)/scale. ``claims``: other statements of the model, by name (see ``_claims.py``).
+    shift)/scale. ``batch_size``: rows are compared within batches. ``claims``: other statements of
+    the model, by name (see ``_claims.py``).
 
     ``residual`` is the largest violation of KKT in units of λ. Without λ, it is in units of
     Σ_i a_i (max_j G_ij − min_j G_ij)/2σ, an upper bound on Σ|C|, times one on ∂D/∂W: R for L1, R²
     for L2², R/2 for L2 with R the range of the widest column, and 1/P for Φ_s. Bounds on the
     rounding errors of slopes are part of the violation.
 
-    O(n²·P) operations, O(n·P) memory. Most columns without weight are decided by sums in float32
-    over the pairs with the largest weights: their slope plus all errors is below 0.
+    O(n²·P) operations, O(n·P) memory; for batches of m rows O(n·m·P) operations, and memory that
+    does not depend on n. Without batches, most columns without weight are decided by sums in
+    float32 over the pairs with the largest weights: their slope plus all errors is below 0.
     """
     W, claims = np.array(W, dtype=float), claims or {}
-    negative = np.flatnonzero(W < 0)[:1]
-    contradictions = [f"the weight of column {l} is {W[l]:.6g}, below 0" for l in negative]
-    W = np.maximum(W, 0.0)
-    if metric == "phi_s" and np.count_nonzero(W) < 2:
-        contradictions.append(
-            "the metric compares patterns of rows, but fewer than two columns have weight"
+    contradictions, W = _infeasibilities(W, metric), np.maximum(W, 0.0)
+    if batch_size is not None:
+        shift = np.zeros(len(W)) if shift is None else shift
+        scale = np.ones(len(W)) if scale is None else scale
+        model = BatchModel(
+            W, float(sigma), metric, gains, loss, epsilon, np.zeros(0), shift, scale,
+            np.zeros(0, dtype=np.intp), 0.0,
+        )  # fmt: skip
+        return _check_batches(
+            data, model, float(alpha), prior, mean, batch_size, claims, contradictions
         )
-    if metric == "phi_s" and not abs(W.sum() - len(W)) <= WEIGHT_SUM_RTOL * len(W):
-        contradictions.append(f"the weights sum to {W.sum():.9g}, not to {len(W)}")
     n, y = data.shape[0], data.y[:, 0]
     s = np.ones(n) if data.s is None else data.s
     G = ValueGains(y, loss, epsilon) if gains is None else ClassGains(y.astype(np.intp), gains)
@@ -214,6 +233,7 @@ def check(
         "worst": worst, "slope": float(value[worst]), "weight": float(W[worst]),
         "kink": bool(kink[worst]), "used": int(np.count_nonzero(W)),
         "constant": int(np.count_nonzero(~scaled_rows.varies)), "score": score, "degenerate": None,
+        "batches": None,
         "wrong": contradictions
         + claim_contradictions(claims, scaled_rows, W, F, size, score, auto, y),
     }  # fmt: skip
@@ -221,5 +241,71 @@ def check(
 
 def _slope_bound(scaled_rows: ScaledRows, metric: str) -> float:
     """Upper bound on ∂D/∂W, for the widest column."""
-    R, P = float(scaled_rows.ranges.max()), len(scaled_rows.low)
+    return _largest_slope(float(scaled_rows.ranges.max()), len(scaled_rows.low), metric)
+
+
+def _largest_slope(R: float, P: int, metric: str) -> float:
     return {"manhattan": R, "sqeuclidean": R * R, "euclidean": R / 2}.get(metric, 1 / P)
+
+
+def _infeasibilities(W: np.ndarray, metric: str) -> list[str]:
+    negative = np.flatnonzero(W < 0)[:1]
+    messages = [f"the weight of column {l} is {W[l]:.6g}, below 0" for l in negative]
+    W = np.maximum(W, 0.0)
+    if metric == "phi_s" and np.count_nonzero(W) < 2:
+        messages.append(
+            "the metric compares patterns of rows, but fewer than two columns have weight"
+        )
+    if metric == "phi_s" and not abs(W.sum() - len(W)) <= WEIGHT_SUM_RTOL * len(W):
+        messages.append(f"the weights sum to {W.sum():.9g}, not to {len(W)}")
+    return messages
+
+
+def _check_batches(
+    data: TargetedRows, model: BatchModel, alpha: float, prior: str | np.ndarray | None,
+    mean: bool, batch_size: int, claims: dict[str, Any], contradictions: list[str],
+) -> dict[str, Any]:  # fmt: skip
+    """``check`` for rows in batches; the model's factors, columns and mean of y are found here."""
+    W, n = model.W, data.shape[0]
+    totals = totals_of(data, batch_size, None if model.gains is None else len(model.gains))
+    S = float(totals.weights.sum())
+    varies = totals.high > totals.low
+    model = model._replace(
+        factors=factors_of(totals, prior, mean), varies=np.flatnonzero(varies),
+        mean=totals.y_sum / S,
+    )  # fmt: skip
+    sums = sums_of(data, model, batch_size)
+    lam = 0.0 if model.metric == "phi_s" else alpha
+    widest = float(((totals.high - totals.low) / model.scale).max())
+    slope_bound = _largest_slope(widest, len(W), model.metric)
+    unit = lam or sums.span / (2 * model.sigma) * slope_bound or 1.0
+    value, errors = sums.slopes - lam, slope_errors(sums, data)
+    violations = np.where(W > 0, np.abs(value) + errors, np.maximum(value + errors, 0.0))
+    kink = (W == 0) & (sums.kinks > violations)
+    violations = np.where(varies, np.where(kink, sums.kinks, violations), 0.0)
+    worst = int(np.argmax(violations))
+    F = sums.gain - lam * float(W.sum())
+    score = score_of_sums(sums, model, totals)
+    wrong = list(contradictions)
+    if model.gains is None:
+        mean_cost = -sums.pair_gain / sums.pairs or 1.0
+    else:
+        mean_cost = ClassGains(np.zeros(0, dtype=np.intp), model.gains).mean_cost(0.0)
+    auto = mean_cost * float(model.factors @ totals.weights) * totals.batches / n
+    if claims:
+        rows = kept_rows_of(data, np.asarray(claims["kept_rows"]), totals, model.shift, model.scale)
+        if isinstance(rows, str):
+            wrong.append(rows)
+        else:
+            standard = claims.get("scaling") == "standard"
+            spread = mean_and_spread(data, totals, batch_size) if standard else None
+            size = sums.size + lam * float(W.sum())
+            wrong += claim_contradictions(claims, rows[0], W, F, size, score, auto, rows[1], spread)
+    return {
+        "objective": F, "bound": None, "gap": float("inf"), "kind": "local", "maximized": True,
+        "residual": float(violations[worst]) / unit, "unit": unit, "penalized": lam > 0,
+        "worst": worst, "slope": float(value[worst]), "weight": float(W[worst]),
+        "kink": bool(kink[worst]), "used": int(np.count_nonzero(W)),
+        "constant": int(np.count_nonzero(~varies)), "score": score, "degenerate": None,
+        "batches": totals.batches, "wrong": wrong,
+    }  # fmt: skip

@@ -27,10 +27,19 @@ class Plan:
     reference: float  # seconds of one fit
     cut: tuple[str, ...]
 
+    @property
+    def refit_units(self) -> int:
+        """The work of the task of all rows, in units of progress."""
+        return units_of(sum(self.costs[c.key] for c in self.candidates) * N_INNER_FOLDS)
+
+    @property
+    def outer_units(self) -> int:
+        """The work of the task of an outer fold, in units of progress."""
+        return self.refit_units + units_of(self.reference)
+
     def units(self, n_outer: int) -> int:
         """All the work, in units of progress."""
-        inner = sum(self.costs[c.key] for c in self.candidates) * N_INNER_FOLDS
-        return _units(inner) * (n_outer + 1) + _units(self.reference) * n_outer
+        return self.refit_units + n_outer * self.outer_units
 
 
 def plan_for(prepared: Prepared, settings: Settings, n_outer: int) -> Plan:
@@ -72,5 +81,6 @@ def _width(column: object) -> int:
     return 1 if role == "number" else max(1, n_distinct)
 
 
-def _units(seconds: float) -> int:
+def units_of(seconds: float) -> int:
+    """Units of progress of so much work."""
     return max(1, round(seconds * UNITS_PER_SECOND))

@@ -1,36 +1,32 @@
 """The procedure: choose and refit on all rows, and score the whole choice on outer folds.
 
 The tasks, one for all rows and one for each outer fold, run in parallel; their answers do not
-depend on how many do. Ctrl-C leaves those that are done.
+depend on how many do, nor on where. Ctrl-C leaves those that are done.
 """
 
 import time
-import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from ...exceptions import TableError
-from ...runtime.config import config_context, effective_threads
+from ...runtime.config import effective_threads
 from ..prepared import Prepared
 from ..settings import Settings
 from .assemble import assembled
-from .budget import UNITS_PER_SECOND, Plan, plan_for
+from .budget import Plan, plan_for, units_of
 from .candidates.base import CandidateModel
-from .choose import choose
 from .encoding import Training
-from .folds import kept_together, n_outer, split, strata_of
-from .outer import OuterFold, answered
+from .folds import Fold, kept_together, n_outer, split, strata_of
+from .outer import OuterFold
+from .parallel import entered_backend, run_on_backend, run_on_threads
 from .progress import Progress, Silent
-from .refit import Refit, refitted
+from .refit import Refit
 from .result import ProcedureResult
+from .tasks import one_thread, quiet
 
 # with 150 rows and 5 columns two threads take twice as long as one: Python runs one at a time
 MIN_CELLS_IN_PARALLEL = 20_000
-
-Task = Callable[[], OuterFold | Refit]
 
 
 def run_procedure(
@@ -53,13 +49,12 @@ def run_procedure(
         raise TableError("no part of the rows can be held out: the others lack a class")
     plan = plan_for(prepared, settings, len(folds))
     meter = _Meter(progress or Silent(), plan, len(folds))
-    tasks: list[Task] = [partial(_refit, all_rows, plan, settings.seed, meter)]
-    tasks += [partial(_outer, all_rows, fold, plan, settings.seed, meter) for fold in folds]
+    given = (None, *folds), all_rows, plan.candidates, settings.seed
     done: dict[int, OuterFold | Refit] = {}
     stopped = False
-    with _quiet(), _one_thread():
+    with quiet, one_thread():
         try:
-            for i, found in _in_parallel(tasks, tasks_at_a_time(prepared, settings)):
+            for i, found in _results(prepared, settings, meter, *given):
                 done[i] = found  # noqa: PERF403  # an interrupt keeps those that are done
         except KeyboardInterrupt:
             stopped = True
@@ -75,64 +70,27 @@ def run_procedure(
     )  # fmt: skip
 
 
-def tasks_at_a_time(prepared: Prepared, settings: Settings) -> int:
-    """How many tasks run side by side; one where a fit is so short that threads only wait."""
-    if prepared.n * len(prepared.columns) < MIN_CELLS_IN_PARALLEL:
-        return 1
-    return settings.threads or effective_threads()
+def _results(
+    prepared: Prepared, settings: Settings, meter: "_Meter", folds: Sequence[Fold | None],
+    all_rows: Training, candidates: Sequence[CandidateModel], seed: int,
+) -> Iterator[tuple[int, OuterFold | Refit]]:  # fmt: skip
+    """Yield the results of all folds, from wherever the user wants them to run."""
+    n_threads = settings.threads or effective_threads()
+    backend = entered_backend()
+    if backend is None:
+        if prepared.n * len(prepared.columns) < MIN_CELLS_IN_PARALLEL:
+            n_threads = 1
+        yield from run_on_threads(
+            folds, all_rows, candidates, seed, n_threads, meter.scored, meter.reference
+        )
+        return
+    for i, found in run_on_backend(backend, folds, all_rows, candidates, seed, n_threads):
+        yield i, found
+        meter.finished(i, len(folds) - 1)
 
 
 def _can_train(all_rows: Training, rows: np.ndarray) -> bool:
     return all_rows.task == "numbers" or len(np.unique(all_rows.target[rows])) > 1
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Tasks run side by side: none of them starts threads of its own."""
-    from threadpoolctl import threadpool_limits
-
-    with config_context(threads=1), threadpool_limits(1):
-        yield
-
-
-def _refit(all_rows: Training, plan: Plan, seed: int, meter: "_Meter") -> Refit:
-    with _one_thread():
-        choice = choose(all_rows, plan.candidates, seed, meter.scored)
-        return refitted(all_rows, choice, seed)
-
-
-def _outer(
-    all_rows: Training, fold: tuple[np.ndarray, np.ndarray], plan: Plan, seed: int, meter: "_Meter"
-) -> OuterFold:
-    with _one_thread():
-        return answered(all_rows, *fold, plan.candidates, seed, meter.scored, meter.reference)
-
-
-def _in_parallel(tasks: list[Task], n_threads: int) -> Iterator[tuple[int, OuterFold | Refit]]:
-    """Results with the places of their tasks, as they are finished."""
-    from joblib import Parallel, delayed
-
-    if n_threads == 1:
-        for i, task in enumerate(tasks):
-            yield i, task()
-        return
-    pool = Parallel(n_jobs=n_threads, backend="threading", return_as="generator_unordered")
-    found: Iterable[tuple[int, OuterFold | Refit]] = pool(
-        delayed(_numbered)(i, task) for i, task in enumerate(tasks)
-    )
-    yield from found
-
-
-def _numbered(i: int, task: Task) -> tuple[int, OuterFold | Refit]:
-    return i, task()
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Warnings of single fits are not shown: the certificates of the kept models are."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 class _Meter:
@@ -146,13 +104,20 @@ class _Meter:
 
     def scored(self, candidate: CandidateModel) -> None:
         """A candidate was scored on an inner fold."""
-        self._add(candidate.name, self.plan.costs[candidate.key])
+        self._add(candidate.name, units_of(self.plan.costs[candidate.key]))
 
     def reference(self) -> None:
         """The reference was fitted on an outer fold."""
-        self._add("boosted trees, for reference", self.plan.reference)
+        self._add("boosted trees, for reference", units_of(self.plan.reference))
 
-    def _add(self, name: str, seconds: float) -> None:
+    def finished(self, i: int, n_outer: int) -> None:
+        """A task was finished elsewhere: that of all rows (0), or of an outer fold."""
+        if i == 0:
+            self._add("the choice on all rows is done", self.plan.refit_units)
+        else:
+            self._add(f"outer fold {i} of {n_outer} is done", self.plan.outer_units)
+
+    def _add(self, name: str, units: int) -> None:
         with self.lock:
-            self.done = min(self.of, self.done + max(1, round(seconds * UNITS_PER_SECOND)))
+            self.done = min(self.of, self.done + units)
             self.progress.step(name, self.done, self.of)

@@ -32,6 +32,7 @@ MAX_POINT_COLUMNS = 2_000  # of the table; more are thinned out evenly
 MAX_CLUSTERS = 8
 N_REFERENCES = 20
 N_RESAMPLES = 10
+METHODS = "silhouette", "gap", "stability"  # for separated groups; mixtures collapse on categories
 N_STARTS = 3  # of k-means, for the evidence; ten took three times as long
 MAX_ROW_LEAVES = 30
 MAX_COLUMN_LEAVES = 40
@@ -196,7 +197,7 @@ def _choose(points: np.ndarray, settings: "Settings") -> "NClustersResult":
         _components(sample, MAX_EVIDENCE_COMPONENTS),
         range(1, min(MAX_CLUSTERS, len(sample) - 1) + 1),
         estimator=KMeans(n_init=N_STARTS), n_references=N_REFERENCES, n_resamples=N_RESAMPLES,
-        random_state=settings.seed, threads=settings.threads,
+        methods=METHODS, random_state=settings.seed, threads=settings.threads,
     )  # fmt: skip
 
 
@@ -298,8 +299,8 @@ def _text(choice: "NClustersResult", labels: np.ndarray | None, has_target: bool
     verdict = choice.verdict.rstrip(".")
     if labels is None:
         return (
-            f"No groups of rows were found ({verdict}). Cutting the tree at any height would make "
-            "groups, but not ones that another sample would show."
+            f"No separated groups of rows were found ({verdict}). Cutting the tree at any height "
+            "would make groups, but not ones that another sample would show."
         )
     sizes = [f"{n:,}" for n in np.bincount(labels).tolist()]
     shown = f"{', '.join(sizes[:-1])} and {sizes[-1]}"

@@ -191,14 +191,29 @@ def _line_search(problem: OrdinalProblem, point: OrdinalPoint) -> OrdinalPoint |
     return None
 
 
-@np.errstate(over="ignore", invalid="ignore")  # points that are not finite are refused
 def _point(problem: OrdinalProblem, theta: np.ndarray) -> OrdinalPoint:
     """Return F and the Newton step at θ; F = ∞ where θ is infeasible."""
+    found = derivatives(problem, theta)
+    if found is None:
+        return OrdinalPoint(theta, np.inf, theta, np.inf, False, np.inf)
+    F, g, H, n_correct = found
+    step, condition = _newton_step(H, g)
+    separated = not problem.l2.any() and n_correct == problem.rows.shape[0]
+    return OrdinalPoint(theta, F, step, -float(g @ step) / 2, separated, condition)
+
+
+@np.errstate(over="ignore", invalid="ignore")  # points that are not finite are refused
+def derivatives(
+    problem: OrdinalProblem, theta: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray, int] | None:
+    """Return F, its gradient and Hessian, and the number of rows between their thresholds.
+
+    None where θ is infeasible, or one of them is not finite.
+    """
     rows, p = problem.rows, len(problem.l2)
     u, c = theta[:p], theta[p:]
-    infeasible = OrdinalPoint(theta, np.inf, theta, np.inf, False, np.inf)
     if not (np.diff(c) > 0).all():
-        return infeasible
+        return None
     sums: OrdinalSums = rows.reduce(
         _sums, problem.at, u, c, block_rows=gram_block_rows(rows, p), square=True
     )
@@ -213,10 +228,8 @@ def _point(problem: OrdinalProblem, theta: np.ndarray) -> OrdinalPoint:
         g[pair] += slope[k] * np.array([-1.0, 1.0])
         H[pair, pair] += curvature[k] * np.array([[1.0, -1.0], [-1.0, 1.0]])
     if not (np.isfinite(F) and np.isfinite(H).all()):
-        return infeasible
-    step, condition = _newton_step(H, g)
-    separated = not problem.l2.any() and int(sums.n_correct) == rows.shape[0]
-    return OrdinalPoint(theta, F, step, -float(g @ step) / 2, separated, condition)
+        return None
+    return F, g, H, int(sums.n_correct)
 
 
 def _gap_term(d: np.ndarray, n: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:

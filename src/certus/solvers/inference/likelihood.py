@@ -22,6 +22,7 @@ from ...text.format import count
 from ..glm.linear_problem import scaled
 from ..linalg.gram import gram
 from ..problem import weights_of_classes
+from .clusters import Clusters, ClusterSums, cluster_sums, merged
 
 MIN_TOTAL_WEIGHT = 1e-290  # Σ s·Σ_k p_k(1 − p_k) below which all probabilities are 0 or 1
 
@@ -99,23 +100,55 @@ class Likelihood:
     def at(self, theta: np.ndarray) -> LikelihoodPoint:
         """Loss, gradient and information at θ, in one pass: O(n·m²·K²) operations."""
         result: LikelihoodPoint = self.dense.reduce(
-            _point, self.columns, self._blocks(theta), square=True
+            _point,
+            self.columns,
+            self._blocks(theta),
+            square=True,
+            result_bytes=self._result_bytes,
         )
         return result
 
     def root(self, theta: np.ndarray) -> np.ndarray:
         """R with RᵀR the information, from the rows, if squaring would cost digits."""
         (R,) = self.dense.reduce(
-            _root, self.columns, self._blocks(theta), combine=_stack, square=True
+            _root,
+            self.columns,
+            self._blocks(theta),
+            combine=_stack,
+            square=True,
+            result_bytes=self._result_bytes,
         )
         return R
 
     def squared_gradients(self, theta: np.ndarray, B: np.ndarray) -> np.ndarray:
         """Σ s Bᵀg gᵀB over the gradients g of single rows."""
         (result,) = self.dense.reduce(
-            _squared_gradients, self.columns, self._blocks(theta), B, square=True
+            _squared_gradients,
+            self.columns,
+            self._blocks(theta),
+            B,
+            square=True,
+            result_bytes=self._result_bytes,
         )
         return result
+
+    def cluster_gradients(self, theta: np.ndarray, B: np.ndarray, clusters: Clusters) -> np.ndarray:
+        """Σ s Bᵀg of each cluster, (G, r)."""
+        result: np.ndarray = self.dense.reduce(
+            _cluster_gradients,
+            self.columns,
+            self._blocks(theta),
+            B,
+            beside=(clusters.codes,),
+            combine=_merged,
+            square=True,
+        )[1]
+        return result
+
+    @property
+    def _result_bytes(self) -> int:
+        """Bytes of a d × d matrix, d = m(K − 1)."""
+        return 8 * (self.m * (self.n_classes - 1)) ** 2
 
     def _blocks(self, theta: np.ndarray) -> np.ndarray:
         return theta.reshape(self.n_classes - 1, self.m).T
@@ -211,6 +244,25 @@ def _squared_gradients(
     r = Softmax().slope(y[:, 0], _scores(Phi, theta, 0.0))[:, 1:]
     g = np.dot(_kronecker(r, Phi), B)
     return (np.dot(g.T, g if s is None else s[:, None] * g),)
+
+
+def _cluster_gradients(
+    X: np.ndarray,
+    y: np.ndarray,
+    s: np.ndarray | None,
+    codes: np.ndarray,
+    of: LikelihoodColumns,
+    theta: np.ndarray,
+    B: np.ndarray,
+) -> ClusterSums:
+    Phi = of.phi(X)
+    r = Softmax().slope(y[:, 0], _scores(Phi, theta, 0.0))[:, 1:]
+    g = np.dot(_kronecker(r, Phi), B)
+    return cluster_sums(codes, g if s is None else s[:, None] * g)
+
+
+def _merged(a: ClusterSums, b: ClusterSums) -> ClusterSums:
+    return merged(ClusterSums(*a), ClusterSums(*b))
 
 
 def _kronecker(r: np.ndarray, Phi: np.ndarray) -> np.ndarray:

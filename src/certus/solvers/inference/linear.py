@@ -6,6 +6,7 @@ With BBᵀ = (ΦᵀΦ + P)⁻¹ and Z = ΦB this is θ̂ = BZᵀ(√s∘y), the 
 
     cov θ̂ = B M Bᵀ,   M = Zᵀ diag(ω) Z,   b = b̃ − x̄ᵀw
     ω_i = σ̂² (classical), e_i² (HC0), e_i² n/ν (HC1), e_i²/(1 − h_i) (HC2), e_i²/(1 − h_i)² (HC3)
+    M ∝ Σ_g u_g u_gᵀ,  u_g = Σ_{i in g} e_i z_i (cluster; the factor is in ``clusters.py``)
 
 with e = √s∘r, h_i = ‖z_i‖², ν = tr(I − H)² and σ̂² = Σ e²/ν. Without a penalty Z is orthonormal, so
 ZᵀZ = I and ν = n − rank. The first pass gives B: a Cholesky factor of the scaled columns' products,
@@ -27,9 +28,10 @@ from ..least_squares.least_squares import all_rows_scaled, qr_of_rows, rank_in_d
 from ..least_squares.nearly_dependent import MAX_WIDE_WORK, left_out
 from ..linalg.cholesky import factor, solve_upper
 from ..linalg.gram import gram, gram_block_rows
+from .clusters import Clusters, cluster_sums, merged_results
 
 LEVERAGE_POWERS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # exponents of 1/(1 − h_i)
-COVARIANCES = ("classical", *LEVERAGE_POWERS)
+COVARIANCES = ("classical", *LEVERAGE_POWERS, "cluster")
 MAX_CHOLESKY_CONDITION = 1e6  # up to which the factor of the scaled products is accurate to 1e-10
 MAX_OUTSIDE_SHARE = 1e-8  # of a coefficient, outside the row space; above, it is not estimable
 SLICE_ELEMENTS = 1 << 16  # of Z at a time; 2¹⁴ was 1.7 times slower
@@ -48,6 +50,7 @@ class LinearEstimates(NamedTuple):
     parameters: np.ndarray  # (k,): tr H
     standard_errors: np.ndarray  # (m, k); NaN: not estimable
     covariance: np.ndarray  # (k, m, m)
+    factors: list[tuple[np.ndarray, np.ndarray]]  # L (m, r) and M (r, r), covariance LMLᵀ
 
 
 class ColumnBasis(NamedTuple):
@@ -62,9 +65,10 @@ class ColumnBasis(NamedTuple):
 
 
 def infer(
-    rows: Rows, w: np.ndarray, alpha: np.ndarray, fit_intercept: bool, cov: str
-) -> LinearEstimates:
-    """Estimates at the optimal w (p, k) for penalties alpha (k,).
+    rows: Rows, w: np.ndarray, alpha: np.ndarray, fit_intercept: bool, cov: str,
+    clusters: Clusters | None = None,
+) -> LinearEstimates:  # fmt: skip
+    """Estimates at the optimal w (p, k) for penalties alpha (k,); clusters if cov="cluster".
 
     O(n·p²) operations, for HC0 … HC3 O(k·n·p²); O(k·p²) memory per thread. X is never copied.
     """
@@ -81,6 +85,7 @@ def infer(
         parameters=np.empty(k),
         standard_errors=np.empty((m, k)),
         covariance=np.empty((k, m, m)),
+        factors=[(np.empty(0), np.empty(0))] * k,
     )
     for a in np.unique(alpha):
         of = np.flatnonzero(alpha == a)
@@ -93,18 +98,20 @@ def infer(
                 f"{count(n, 'row')} and {count(r + fit_intercept, 'coefficient')} leave no degrees "
                 f"of freedom to estimate the noise: use more rows or fewer columns{larger}"
             )
-        rss, M = design.second_pass(basis, w[:, of], of, cov)
+        rss, M = design.second_pass(basis, w[:, of], of, cov, clusters)
         if cov == "HC1":
             M *= n / nu
+        if clusters is not None:
+            M *= clusters.factor(n, r + fit_intercept)
         estimates.rss[of], estimates.residual_df[of] = rss, nu
         delta = design.rounding(w[:, of], of)
         estimates.rss_error[of] = (2 * np.sqrt(rss) + delta) * delta
         estimates.parameters[of] = basis.trace + fit_intercept
         for i, t in enumerate(of):
             middle = design.classical(basis, rss[i] / nu) if cov == "classical" else M[i]
-            estimates.standard_errors[:, t], estimates.covariance[t] = design.in_users_units(
-                basis, middle
-            )
+            errors, covariance, L = design.in_users_units(basis, middle)
+            estimates.standard_errors[:, t], estimates.covariance[t] = errors, covariance
+            estimates.factors[t] = (L, middle)
     return estimates
 
 
@@ -189,8 +196,9 @@ class _Design:
     # --- second pass: residuals, and M ------------------------------------------------------------
 
     def second_pass(
-        self, basis: ColumnBasis, w: np.ndarray, of: np.ndarray, cov: str
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, basis: ColumnBasis, w: np.ndarray, of: np.ndarray, cov: str,
+        clusters: Clusters | None,
+    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """Return Σ s r² and M of each target; M is empty for the classical covariance."""
         rows, problem = self.rows, self.problem
         assert rows.y is not None
@@ -201,6 +209,12 @@ class _Design:
             return rss, np.empty(0)
         design = _BlockDesign.of(self, basis, w, of)
         block_rows = gram_block_rows(rows)
+        if clusters is not None:
+            rss, _, sums = rows.reduce(
+                _cluster_meat, design, beside=(clusters.codes,), combine=merged_results,
+                square=True, block_rows=block_rows,
+            )  # fmt: skip
+            return rss, np.einsum("gta,gtb->tab", sums, sums, optimize=True)
         rss, M, n_leverage_one = rows.reduce(
             _meat, design, LEVERAGE_POWERS[cov], square=True, block_rows=block_rows
         )
@@ -226,8 +240,10 @@ class _Design:
             M[first:, first:] = sigma2 * basis.N
         return M
 
-    def in_users_units(self, basis: ColumnBasis, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Standard errors and covariance of (b, w): b = b̃ − x̄ᵀw, w = unscale∘v."""
+    def in_users_units(
+        self, basis: ColumnBasis, M: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Standard errors, covariance and L of (b, w): b = b̃ − x̄ᵀw, w = unscale∘v."""
         problem: Scaled = self.problem
         L, unit, estimable = basis.B, problem.unscale, basis.estimable
         if self.fit_intercept:
@@ -245,7 +261,7 @@ class _Design:
         errors[~estimable] = np.nan
         cov[~estimable] = np.nan
         cov[:, ~estimable] = np.nan
-        return errors, cov
+        return errors, cov, unit[:, None] * L
 
 
 def _squares(
@@ -322,6 +338,17 @@ def _meat(
             A = e[:, t, None] * Z
             M[t] += np.dot(A.T, A)
     return rss, M, n_leverage_one
+
+
+def _cluster_meat(
+    X: np.ndarray, y: np.ndarray, s: np.ndarray, codes: np.ndarray, design: _BlockDesign
+) -> tuple[Any, Any, Any]:
+    """Σ e², and Σ e z of each cluster in the block, (g, k, m)."""
+    rss, gradients = np.zeros(y.shape[1]), []
+    for e, Z, _ in design.slices(X, y, s):
+        rss += np.einsum("ij,ij->j", e, e)
+        gradients.append(e[:, :, None] * Z[:, None, :])
+    return (rss, *cluster_sums(codes, np.concatenate(gradients)))
 
 
 def _refuse_leverage(rows: Rows, design: _BlockDesign, cov: str, n_leverage_one: int) -> NoReturn:

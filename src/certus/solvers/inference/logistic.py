@@ -4,6 +4,7 @@ r"""Covariance of the coefficients of logistic and softmax models.
 
     cov θ̂ = (H + Λ)⁻¹ H (H + Λ)⁻¹ (classical),   (H + Λ)⁻¹ (Σ s g gᵀ) (H + Λ)⁻¹ (HC0)
 
+and for clusters of rows Σ_g u_g u_gᵀ, u_g = Σ_{i in g} s_i g_i, with the factor of ``clusters.py``.
 With BBᵀ = (H + Λ)⁻¹ that is B M Bᵀ, M = BᵀHB (the identity without a penalty) or Σ s Bᵀg gᵀB. B is
 computed from H, or from its root if squaring would cost digits.
 
@@ -17,9 +18,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...data.rows import Rows
+from .clusters import Clusters
 from .likelihood import Likelihood, SpectralInverse, require_rows
 
-COVARIANCES = ("classical", "HC0")
+COVARIANCES = ("classical", "HC0", "cluster")
 MAX_SQUARED_CONDITION = 1e6  # of the information, up to which its factor is accurate to 1e-10
 MAX_OUTSIDE_SHARE = 1e-8  # of a coefficient, outside the row space; above, it is not estimable
 
@@ -38,11 +40,12 @@ class LogisticEstimates(NamedTuple):
     likelihood: Likelihood
     theta: np.ndarray
     basis: np.ndarray  # B
+    factors: tuple[np.ndarray, np.ndarray]  # L (m(K − 1), r) and M (r, r), covariance LMLᵀ
 
 
 def infer_logistic(
     rows: Rows, w: np.ndarray, b: np.ndarray, n_classes: int, l2: float, fit_intercept: bool,
-    cov: str = "classical",
+    cov: str = "classical", clusters: Clusters | None = None,
 ) -> LogisticEstimates:  # fmt: skip
     """Estimates at the optimal w (p, 1) or (p, K), b (1,) or (K,) of −log L + l2/2‖w‖².
 
@@ -58,8 +61,12 @@ def infer_logistic(
     B, n, rank = inverse.B, float(likelihood.counts().sum()), inverse.V.shape[1]
     if not l2:
         require_rows(n, rank)
-    M = N if cov == "classical" else likelihood.squared_gradients(theta, B)
-    errors, covariance = _in_users_units(likelihood, inverse, M)
+    if clusters is not None:
+        u = likelihood.cluster_gradients(theta, B, clusters)
+        M = clusters.factor(n, rank) * (u.T @ u)
+    else:
+        M = N if cov == "classical" else likelihood.squared_gradients(theta, B)
+    errors, covariance, L = _in_users_units(likelihood, inverse, M)
     coef = np.vstack([b, w]) if fit_intercept else w
     return LogisticEstimates(
         n=n,
@@ -73,6 +80,7 @@ def infer_logistic(
         likelihood=likelihood,
         theta=theta,
         basis=B,
+        factors=(L, M),
     )
 
 
@@ -102,8 +110,8 @@ def _penalty_root(likelihood: Likelihood, l2: float) -> np.ndarray:
 
 def _in_users_units(
     likelihood: Likelihood, inverse: SpectralInverse, M: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Standard errors (m, K − 1) and covariance of (b, w) = Tθ; NaN if not estimable.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Standard errors (m, K − 1), covariance and L of (b, w) = Tθ; NaN if not estimable.
 
     Computed as (TB) M (TB)ᵀ, not T (B M Bᵀ) Tᵀ, so that cancellation in b precedes squaring.
     """
@@ -123,7 +131,7 @@ def _in_users_units(
     errors[undetermined] = np.nan
     cov[undetermined] = np.nan
     cov[:, undetermined] = np.nan
-    return errors.reshape(K - 1, m).T, cov
+    return errors.reshape(K - 1, m).T, cov, unit[:, None] * TB
 
 
 def estimable(T: np.ndarray, inverse: SpectralInverse, m: int, first: int) -> np.ndarray:

@@ -24,6 +24,7 @@ from .likelihood import LikelihoodPoint, SpectralInverse
 MAX_ITERATIONS = 100
 NEWTON_DECREMENT_TOL = 1e-12  # of log L: a smaller gain does not affect D
 DEVIANCE_RTOL = 1e-9  # of D(β) = q
+MIN_STEP_SHARE = 1e-9  # of β: a smaller step towards it makes no progress
 
 
 class ProfiledLikelihood(Protocol):
@@ -94,14 +95,22 @@ class Profile:
         along = start.inverse.times(t)
         left = beta - self.first[j] - t @ start.theta
         theta = start.theta + along * (left / (t @ along))
-        optimum = self._maximize(theta, t)
+        point = self._point(theta)
+        if not np.isfinite(point.loss):  # infeasible, as are thresholds that cross: go half the way
+            at = beta - left
+            if abs(left) <= MIN_STEP_SHARE * abs(at):
+                return np.inf, np.nan, start
+            return self._at(j, beta, self._at(j, at + left / 2, start)[2])
+        optimum = self._maximize(theta, t, point)
         along = optimum.inverse.times(t)
         slope = 2 * float(optimum.point.gradient @ along) / float(t @ along)
         return 2 * (optimum.point.loss - self.best.point.loss), slope, optimum
 
-    def _maximize(self, theta: np.ndarray, t: np.ndarray | None) -> _Optimum:
+    def _maximize(
+        self, theta: np.ndarray, t: np.ndarray | None, point: LikelihoodPoint | None = None
+    ) -> _Optimum:
         """Newton's method from θ; in the plane tᵀθ = const if t is given."""
-        point = self._point(theta)
+        point = point or self._point(theta)
         for _ in range(MAX_ITERATIONS):
             inverse = SpectralInverse.of(point.information)
             step = -inverse.times(point.gradient)

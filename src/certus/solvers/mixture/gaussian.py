@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import softmax
 
 from ...data.rows import Rows
 from .covariances import CovarianceShape, Gaussians, Regularization
 from .densities import DensityMethod, density_method
 from .em import EMEvaluation, ResponsibilityFunction, responsibility_function
+from .missing_entries import ObservedEntries
 from .parametrization import parametrize
 from .starts import Assignment, AssignmentRule
 
@@ -66,6 +68,24 @@ class GaussianLogJoint:
         a: np.ndarray = self.method.log_joint(self.method.prepare(Z))
         a -= np.dot(self.coordinates.log_volume, ~np.isnan(Z))
         return a.T
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianImputer:
+    """Rows of a block with missing entries replaced by Σ_k r_k E[x_m | x_o, k]."""
+
+    coordinates: ScaledCoordinates
+    method: ObservedEntries
+
+    def __call__(self, X: np.ndarray, _y: object, _s: object) -> np.ndarray:
+        c, q, kept, mean = self.coordinates
+        out = np.where(np.isnan(X), mean, X)  # columns left out have a single value
+        completed = self.method.prepare(self.coordinates.of(X))
+        R = softmax(self.method.log_joint(completed), axis=0)
+        columns, rows = np.nonzero(completed.patterns.is_missing)
+        z = self.method.expected_entries(completed, R)
+        out[rows, kept[columns]] = c[columns] + q[columns] * z
+        return out
 
 
 def expected_sums(

@@ -9,13 +9,13 @@ import numpy as np
 
 from ..progress import OnStep, Step, constant_parameters, ignore
 from .fit import NCFSFit
-from .problem import NCFSProblem
+from .objective import NCFSObjective
 
 STEP_GROWTH, STEP_SHRINKAGE = 1.01, 0.4  # as in the paper
 
 
 def yang(
-    problem: NCFSProblem,
+    problem: NCFSObjective,
     W: np.ndarray,
     *,
     step: float = 0.01,
@@ -30,7 +30,7 @@ def yang(
         0.0,
         False,
     )
-    scale, n_iter, evaluations = float(problem.a.sum()) or 1.0, 0, 0
+    scale, n_iter, evaluations = problem.a_total or 1.0, 0, 0
     while True:
         value = problem.value_and_slope(w * w)
         evaluations += 1

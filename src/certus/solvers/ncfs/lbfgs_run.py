@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
 from ...runtime.pool import blas_limiter
-from .problem import NCFSProblem
+from .objective import NCFSObjective
 
 MAX_ACTIVE_SHARE = 0.5  # when no larger share of the columns has weight, the others are left out
 LBFGS_MEMORY = 10  # pairs of steps and gradient changes
@@ -41,12 +41,12 @@ class RunResult(NamedTuple):
 
 
 RunFunction = Callable[
-    [NCFSProblem, np.ndarray, float, np.ndarray, float, int, IterationCallback], RunResult
+    [NCFSObjective, np.ndarray, float, np.ndarray, float, int, IterationCallback], RunResult
 ]
 
 
 def run_lbfgs(
-    part: NCFSProblem, W: np.ndarray, F: float, slope: np.ndarray, tol: float, max_iter: int,
+    part: NCFSObjective, W: np.ndarray, F: float, slope: np.ndarray, tol: float, max_iter: int,
     on_iteration: IterationCallback,
 ) -> RunResult:  # fmt: skip
     """Run L-BFGS-B from W, where F and its slope are known.
@@ -87,7 +87,7 @@ def run_lbfgs(
 
 
 def gradient_step(
-    part: NCFSProblem, W: np.ndarray, F: float, slope: np.ndarray,
+    part: NCFSObjective, W: np.ndarray, F: float, slope: np.ndarray,
     on_iteration: IterationCallback,
 ) -> RunResult | None:  # fmt: skip
     """Take one projected gradient step; return None if F did not rise."""

@@ -16,7 +16,8 @@ from ..progress import OnStep, Step, constant_parameters, ignore
 from .fit import NCFSFit, violation
 from .lbfgs_run import MAX_STEP_REDUCTIONS, RunFunction, gradient_step, run_lbfgs
 from .newton import MAX_NEWTON_COLUMNS, newton
-from .problem import NCFSEvaluation, NCFSProblem
+from .objective import NCFSObjective
+from .problem import NCFSEvaluation
 
 # with so many columns, starting SciPy's L-BFGS-B takes longer than an evaluation
 MIN_GRADIENT_STEP_COLUMNS, MAX_GRADIENT_STEPS = 500, 4
@@ -26,7 +27,7 @@ KINKED_RUN_ITERATIONS = 30  # of one run where F has kinks and may turn over a s
 
 
 def lbfgs(
-    problem: NCFSProblem,
+    problem: NCFSObjective,
     W: np.ndarray,
     *,
     max_iter: int = 1000,
@@ -80,7 +81,7 @@ class _LBFGSState:
     value: NCFSEvaluation
 
     def __init__(
-        self, problem: NCFSProblem, W: np.ndarray, tol: float, max_iter: int, on_step: OnStep
+        self, problem: NCFSObjective, W: np.ndarray, tol: float, max_iter: int, on_step: OnStep
     ):
         self.problem, self.W, self.tol = problem, W, tol * problem.slope_scale()
         self.remaining, self.on_step, self.stopped, self.converged = max_iter, on_step, False, False
@@ -125,7 +126,7 @@ class _LBFGSState:
     def _on_iteration(self, free: np.ndarray, F: float, w: np.ndarray) -> bool:
         self.n_iter += 1
         self.remaining -= 1
-        decrease = (self.last - F) / (float(self.problem.a.sum()) or 1.0)
+        decrease = (self.last - F) / (self.problem.a_total or 1.0)
         self.largest_decrease = max(self.largest_decrease, decrease)
         self.last = F
         self._report(F, constant_parameters(self._expand(free, w)))

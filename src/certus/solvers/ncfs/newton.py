@@ -13,7 +13,7 @@ import numpy as np
 
 from .fit import violation
 from .lbfgs_run import IterationCallback, RunResult
-from .problem import NCFSProblem
+from .objective import NCFSObjective
 
 MAX_NEWTON_COLUMNS = 40  # each costs one evaluation in every step
 MAX_STEPS = 30
@@ -27,7 +27,7 @@ F_ROUNDING_RATIO = 1e-14  # relative rounding error of F
 
 
 def newton(
-    part: NCFSProblem, W: np.ndarray, F: float, slope: np.ndarray, tol: float, max_iter: int,
+    part: NCFSObjective, W: np.ndarray, F: float, slope: np.ndarray, tol: float, max_iter: int,
     on_iteration: IterationCallback,
 ) -> RunResult:  # fmt: skip
     """Run Newton's method from W, with the arguments of ``run_lbfgs``.

@@ -58,7 +58,16 @@ class NCFSProblem:
         self.alpha = 0.0 if self.scale_free else alpha
         self.threads = effective_threads() if threads is None else threads
         self.distance: Distance = METRICS[metric](self.X)
-        self.shape = X.shape
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, p = self.X.shape
+        return n, p
+
+    @property
+    def a_total(self) -> float:
+        """Σ a."""
+        return float(self.a.sum())
 
     def restricted(self, columns: np.ndarray) -> "NCFSProblem":
         """Return the same problem in some columns, with the others at W = 0."""

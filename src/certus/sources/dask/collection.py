@@ -180,8 +180,8 @@ class PartPlaces:
         if not self.slots:
             return futures
         cut = [
-            start(self.client, _copied_rows, future, a, b)
-            for future, (_, a, b) in zip(futures, pieces, strict=True)
+            start(self.client, _copied_rows, future, a, b, self.rows.lengths[k])
+            for future, (k, a, b) in zip(futures, pieces, strict=True)
         ]
         ranges[0][:] = [(0, b - a) for _, a, b in pieces]
         return cut
@@ -192,5 +192,17 @@ def rows_of(chunk: Any, start: int, stop: int) -> Any:
     return chunk.iloc[start:stop] if hasattr(chunk, "iloc") else chunk[start:stop]
 
 
-def _copied_rows(chunk: Any, start: int, stop: int) -> Any:
+def require_length(chunk: Any, length: int, where: str) -> None:
+    """Refuse a chunk that has another number of rows than its collection says."""
+    n = rows_in(chunk)
+    if n != length:
+        raise TableError(
+            f"{where} has {count(n, 'row')}, and Dask says {length:,}: a function of its chunks "
+            "returns another number of rows than it is given. For a Dask array, "
+            "compute_chunk_sizes() counts them"
+        )
+
+
+def _copied_rows(chunk: Any, start: int, stop: int, length: int) -> Any:
+    require_length(chunk, length, "a chunk of X")
     return rows_of(chunk, start, stop).copy()

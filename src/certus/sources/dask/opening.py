@@ -58,11 +58,17 @@ def dask_table(client: "Client", request: Request) -> DaskTable:
         pieces = [None if c is None else c.pieces(a, b) for c in (rows, targets, weights)]
         ranges = tuple(None if ps is None else [p[1:] for p in ps] for ps in pieces)
         places = [Place(x.place(k), begin) for k, begin, _ in pieces[0] or ()]
+        lengths = tuple(
+            None if ps is None else [c.lengths[p[0]] for p in ps]  # type: ignore[union-attr]
+            for c, ps in zip((rows, targets, weights), pieces, strict=True)
+        )
+        if spread_parts.slots:  # their rows are counted where they are cut
+            lengths[0][:] = [stop - begin for _, begin, stop in pieces[0] or ()]  # type: ignore[index]
         both = start(
             client, stored_part, spread_parts.cut(pieces[0] or [], ranges),
             *(None if ps is None else [c.futures[p[0]] for p in ps]  # type: ignore[union-attr]
               for c, ps in zip((targets, weights), pieces[1:], strict=True)),
-            sent, Opaque((ranges, places)), workers=spread_parts.workers(i),
+            sent, Opaque((ranges, places, lengths)), workers=spread_parts.workers(i),
         )  # fmt: skip
         stored.append(start(client, item, both, 0))
         summaries.append(start(client, item, both, 1))

@@ -22,7 +22,7 @@ from ..encoding import BatchEncoder, Expansion
 from ..first_pass import DistinctTargets, FirstPass, Roles
 from ..parts import Place
 from ..table import TargetCodes
-from .collection import rows_of
+from .collection import require_length, rows_of
 
 NUMBERS = "fiub"  # kinds of NumPy's types that X may have
 
@@ -95,8 +95,13 @@ def stored_part(
 
 
 def _stored_part(
-    chunks: tuple[Any, Any, Any], plan: PartPlan, ranges: Any, places: list[Place]
+    chunks: tuple[Any, Any, Any], plan: PartPlan, ranges: Any, places: list[Place], lengths: Any
 ) -> tuple[RowBlock, PartSummary]:
+    for k, (chunk, length) in enumerate(zip(chunks[0], lengths[0], strict=True)):
+        require_length(chunk, length, places[k].part)
+    for what, given, expected in zip(("y", "the weights"), chunks[1:], lengths[1:], strict=True):
+        for chunk, length in zip(given or (), expected or (), strict=True):
+            require_length(chunk, length, f"a chunk of {what}")
     frame, beside = plan.encoders()
     targets, weights = (
         None if c is None else _joined([rows_of(chunk, *r) for chunk, r in zip(c, rs, strict=True)])

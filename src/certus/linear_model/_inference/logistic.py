@@ -1,29 +1,37 @@
 """Standard errors of a certified logistic fit; fits without a valid theory are refused."""
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..certificate import Certificate
-from ..data.memory import memory_for_gram
-from ..data.validation import data_for_verify, one_of
-from ..exceptions import InferenceError
-from ..inference import LogisticInference
-from ..inference.base import feature_names
-from ..runtime.pool import blas_limiter
-from ..solvers.inference.logistic import COVARIANCES, LogisticEstimates, infer_logistic
-from ..solvers.inference.profile_likelihood import Profile
-from ._inference import require_certified_and_unedited, require_same_objective, require_same_rows
+from ...certificate import Certificate
+from ...data.memory import memory_for_gram, memory_for_streamed
+from ...data.validation import data_for_verify, one_of
+from ...exceptions import InferenceError
+from ...inference import LogisticInference
+from ...inference.base import feature_names
+from ...runtime.pool import blas_limiter
+from ...solvers.inference.logistic import COVARIANCES, LogisticEstimates, infer_logistic
+from ...solvers.inference.profile_likelihood import Profile
+from .groups import n_groups_of, read_groups
+from .linear import (
+    design_of,
+    require_certified_and_unedited,
+    require_same_objective,
+    require_same_rows,
+)
 
 if TYPE_CHECKING:
-    from .logistic import LogisticRegression
+    from ..logistic import LogisticRegression
 
 
 def logistic_inference(
-    model: "LogisticRegression", X: object, y: object, sample_weight: object, cov: str
-) -> LogisticInference:
+    model: "LogisticRegression", X: object, y: object, sample_weight: object, cov: str,
+    groups: object = None,
+) -> LogisticInference:  # fmt: skip
     """Return the inference of a fitted LogisticRegression.
 
     All but its w and b is recomputed from the rows.
@@ -36,15 +44,22 @@ def logistic_inference(
     require_certified_and_unedited(model)
     rows = data_for_verify(model, X, y, sample_weight)
     require_same_rows(certificate, rows)
+    clusters = read_groups(groups, rows, cov)
     w, b, C, l2 = fitted["w"], fitted["b"], cast(float, fitted["C"]), fitted["l2"]
     n_classes, p = len(model.classes_), len(w)
-    memory_for_gram((p + 1) * (n_classes - 1) + 1, (p + 1) * (n_classes - 1), rows.threads)
+    d = (p + 1) * (n_classes - 1)
+    memory_for_gram(d + 1, d, rows.threads)
+    if rows.streamed:
+        memory_for_streamed(*rows.shape, rows.threads)
     with blas_limiter.for_work(rows.shape):
-        estimates = infer_logistic(rows, w, b, n_classes, l2 / C, fitted["fit_intercept"], cov)
+        estimates = infer_logistic(
+            rows, w, b, n_classes, l2 / C, fitted["fit_intercept"], cov, clusters
+        )
     objective = -C * estimates.log_likelihood + l2 / 2 * float(np.sum(w**2))
     require_same_objective(certificate, objective)
     names = feature_names(vars(model).get("feature_names_in_"), p, fitted["fit_intercept"])
-    return results(estimates, names, tuple(map(str, model.classes_)), l2 / C, cov)
+    found = results(estimates, names, tuple(map(str, model.classes_)), l2 / C, cov)
+    return replace(found, design=design_of(rows), n_groups=n_groups_of(clusters))
 
 
 def _refuse_what_has_no_theory(certificate: Certificate) -> None:
@@ -80,6 +95,8 @@ def results(
     cov: str,
 ) -> LogisticInference:
     two = len(classes) == 2
+    profile = partial(Profile, estimates.likelihood, estimates.theta, estimates.basis)
+    has_ratios = not alpha and cov == "classical"  # otherwise the rows are not needed any longer
     return LogisticInference(
         names=names,
         coef=estimates.coef[:, 0] if two else estimates.coef.copy(),
@@ -93,5 +110,6 @@ def results(
         maximum=estimates.log_likelihood,
         null=estimates.null_log_likelihood,
         effective_parameters=estimates.effective_parameters if alpha else float(estimates.rank),
-        make_profile=partial(Profile, estimates.likelihood, estimates.theta, estimates.basis),
+        make_profile=profile if has_ratios else None,
+        factors=(estimates.factors,),
     )

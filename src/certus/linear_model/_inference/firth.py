@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING
 
 from sklearn.utils.validation import check_is_fitted
 
-from ..certificate.facts import FirthFacts
-from ..certificate.findings import facts_of
-from ..data.memory import memory_for_gram
-from ..data.validation import data_for_verify
-from ..inference import FirthInference
-from ..inference.base import feature_names
-from ..runtime.pool import blas_limiter
-from ..solvers.inference.firth import PenalizedLikelihood
-from ..solvers.inference.logistic import infer_logistic
-from ..solvers.inference.profile_likelihood import Profile
-from ._inference import require_certified_and_unedited, require_same_objective, require_same_rows
+from ...certificate.facts import FirthFacts
+from ...certificate.findings import facts_of
+from ...data.memory import memory_for_gram
+from ...data.validation import data_for_verify
+from ...inference import FirthInference
+from ...inference.base import feature_names
+from ...runtime.pool import blas_limiter
+from ...solvers.inference.firth import PenalizedLikelihood
+from ...solvers.inference.logistic import infer_logistic
+from ...solvers.inference.profile_likelihood import Profile
+from .linear import require_certified_and_unedited, require_same_objective, require_same_rows
 
 if TYPE_CHECKING:
-    from .firth import FirthLogisticRegression
+    from ..firth import FirthLogisticRegression
 
 
 def firth_inference(
@@ -55,4 +55,5 @@ def firth_inference(
         null=maximum - (null_loss - loss),
         effective_parameters=float(inference_result.rank),
         make_profile=partial(Profile, penalized, inference_result.theta, inference_result.basis),
+        factors=(inference_result.factors,),
     )

@@ -226,12 +226,13 @@ class NoModel:
     ],
     ids=["forest", "quantile", "Bayes", "object", "text", "None", "class", "no last step"],
 )
-def test_an_unknown_model_is_refused_with_a_list_of_the_known(make):
+def test_an_unknown_model_is_refused_with_the_page_that_lists_the_known(make):
     X, y, _ = regression(1)
     with pytest.raises(CannotVerifyError) as caught:
         certus.verify(make(X, y), X, y)
-    for known in ("LinearRegression", "Ridge", "RidgeCV", "Pipeline", "GridSearchCV"):
-        assert known in str(caught.value)
+    assert "cannot be audited" in str(caught.value)
+    assert "docs/certificates.md" in str(caught.value)
+    assert len(str(caught.value)) < 400
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_what_is_stated_of_a_good_and_of_a_bad_fit():
     assert "of what the intercept alone leaves" in text
     rough = fitted(peers.Lasso(alpha=0.2, tol=0.9), X, y)
     text = refused(rough, X, y).explain()
-    assert "% too high" in text
+    assert "the objective is too high by " in text
     assert "Likely cause   tol=0.9 stopped it early" in text
     assert "lower tol (it was 0.9), or use certus.linear_model.Lasso" in text
     short = fitted(peers.Lasso(alpha=0.2, max_iter=1, tol=1e-12), X, y)

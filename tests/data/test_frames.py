@@ -14,7 +14,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import certus
-from certus.linear_model import LinearRegression, Ridge, RidgeCV
+from certus.data.frames import from_frame, plain, reading
+from certus.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    OrdinalRegression,
+    Ridge,
+    RidgeCV,
+)
+from certus.mixture import GaussianMixture
+from certus.neighbors import KNeighborsRegressor
 from tests.contract.problems import regression, weights
 
 NAMES = ["age", "dose", "height", "rooms"]
@@ -85,12 +94,104 @@ def test_true_and_false_are_one_and_zero_and_whole_numbers_are_numbers(make):
 
 def test_a_frame_of_one_type_is_not_copied():
     frame = pd.DataFrame(X, columns=NAMES)
-    from certus.data.frames import from_frame
-
     found = from_frame(frame)
     assert np.shares_memory(found.X, frame.to_numpy())
     single = from_frame(pl.DataFrame(columns(X.astype(np.float32))))
     assert single.X.dtype == np.float32
+
+
+def of_type(dtype, null):
+    """Columns of a type of NumPy, the last with a null if there is a place for it."""
+    values = np.array([[1, 0], [0, 1], [1, 1]], dtype=dtype)
+    if dtype not in (bool, "float32", "float64"):
+        values[2] = min(np.iinfo(dtype).max, 2**53 - 1)
+    lists = [list(column) for column in values.T]
+    if null:
+        lists[1][0] = None
+    return lists
+
+
+PLAIN = {
+    "pandas": lambda lists, dtype: pd.DataFrame(
+        {name: pd.Series(values, dtype=dtype) for name, values in zip("ab", lists, strict=True)}
+    ),
+    "polars": lambda lists, dtype: pl.DataFrame(
+        {
+            name: pl.Series(values, dtype=pl.Series(np.array([], dtype)).dtype)
+            for name, values in zip("ab", lists, strict=True)
+        }
+    ),
+    "Arrow": lambda lists, dtype: pa.table(
+        {
+            name: pa.array(values, type=pa.from_numpy_dtype(dtype))
+            for name, values in zip("ab", lists, strict=True)
+        }
+    ),
+}
+TYPES = [
+    "int8", "int16", "int32", "int64", "uint8", "uint32", "uint64", "float32", "float64", "bool",
+]  # fmt: skip
+
+
+def column_by_column(frame, monkeypatch):
+    with monkeypatch.context() as m:
+        m.setattr(plain, "CONVERSIONS", {})
+        return from_frame(frame)
+
+
+@pytest.mark.parametrize("null", [False, True])
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("library", PLAIN)
+def test_plain_numbers_are_those_of_each_column(library, dtype, null, monkeypatch):
+    if null and library == "pandas" and not dtype.startswith("float"):
+        pytest.skip("NumPy's whole numbers have no null")
+    lists = of_type(bool if dtype == "bool" else dtype, null)
+    wide = [1.5, 2.5, float(2**53 - 1)]
+    for frame in (
+        PLAIN[library](lists, dtype),
+        PLAIN[library](lists, dtype)[:0],
+        _beside(PLAIN[library](lists, dtype), wide, library),
+    ):
+        found, expected = from_frame(frame), column_by_column(frame, monkeypatch)
+        assert found.names == expected.names
+        assert found.X.dtype == expected.X.dtype
+        np.testing.assert_array_equal(found.X, expected.X)
+
+
+def _beside(frame, values, library):
+    """The frame with a column of float64 behind it."""
+    if library == "pandas":
+        return frame.assign(c=np.array(values))
+    if library == "polars":
+        return frame.with_columns(pl.Series("c", values))
+    return frame.append_column("c", pa.array(values))
+
+
+@pytest.mark.parametrize("library", PLAIN)
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+def test_a_frame_of_plain_numbers_is_converted_in_one_call(library, dtype, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("read column by column")
+
+    frame = PLAIN[library](of_type(dtype, null=dtype == "float64"), dtype)
+    monkeypatch.setattr(reading, "_numbers", refuse)
+    assert from_frame(frame).X.shape == (3, 2)
+
+
+def test_batches_of_a_table_are_one_array():
+    table = pa.concat_tables([pa.table(columns(X[:20])), pa.table(columns(X[20:]))])
+    np.testing.assert_array_equal(from_frame(table).X, X)
+    np.testing.assert_array_equal(from_frame(table.to_batches()[1]).X, X[20:])
+
+
+def test_names_of_another_fit_are_noted_again():
+    model = Ridge().fit(pd.DataFrame(columns()), y)
+    model.fit(pd.DataFrame(columns(names=list("abcd"))), y)
+    assert list(model.feature_names_in_) == list("abcd")
+    assert model.fit(X, y).n_features_in_ == 4
+    assert not hasattr(model, "feature_names_in_")
+    with pytest.warns(UserWarning, match="X has feature names, but Ridge was fitted without"):
+        model.predict(pd.DataFrame(columns()))
 
 
 @each_library
@@ -202,8 +303,104 @@ def test_the_remedy_for_moved_and_extra_columns_works():
 
 def test_rows_are_taken_as_they_stand_and_never_aligned_by_an_index():
     frame = pd.DataFrame(columns(), index=np.arange(60)[::-1])
-    target = pd.Series(y, index=np.roll(np.arange(60), 7))
+    target = pd.Series(y, index=np.arange(1, 61))
     same(Ridge().fit(frame, target).coef_, Ridge().fit(X, y).coef_)
+    same(Ridge().fit(frame, target, target.abs()).coef_, Ridge().fit(X, y, abs(y)).coef_)
+    repeated = pd.Series(y, index=np.zeros(60, dtype=int))  # labels that name no row
+    same(Ridge().fit(frame, repeated[::-1][::-1]).coef_, Ridge().fit(X, y).coef_)
+    same(Ridge().fit(frame.reset_index(drop=True), pl.Series(y)).coef_, Ridge().fit(X, y).coef_)
+
+
+MOVED = (
+    r"y has the same index labels as X in another order: row 3 of X is 'id3', of y 'id4': reindex "
+    r"with y\.loc\[X\.index\], or give y\.to_numpy\(\) if the rows belong together as they stand"
+)
+
+
+def with_moved_rows():
+    """X, y and weights with names of rows, and y with rows 3 and 4 exchanged."""
+    ids = [f"id{i}" for i in range(60)]
+    frame, target = pd.DataFrame(columns(), index=ids), pd.Series(y, index=ids)
+    order = [*range(3), 4, 3, *range(5, 60)]
+    return frame, target, target.iloc[order]
+
+
+@pytest.mark.parametrize(
+    "model", [Ridge(), RidgeCV(), LinearRegression(), KNeighborsRegressor()], ids=str
+)
+def test_a_target_with_the_rows_of_x_in_another_order_is_refused(model):
+    frame, target, moved = with_moved_rows()
+    with pytest.raises(ValueError, match=MOVED):
+        model.fit(frame, moved)
+    model.fit(frame, moved.loc[frame.index])
+    with pytest.raises(ValueError, match=MOVED):
+        model.score(frame, y=moved)
+    with pytest.raises(ValueError, match=MOVED):
+        certus.verify(model, frame, moved)
+    assert certus.verify(model, frame, target).certified
+
+
+def test_inference_and_steps_of_a_fit_refuse_another_order_as_well():
+    frame, target, moved = with_moved_rows()
+    with pytest.raises(ValueError, match=MOVED):
+        LinearRegression().fit(frame, target).inference(frame, moved)
+    with pytest.raises(ValueError, match=MOVED):
+        LogisticRegression(solver="sgd").partial_fit(frame, moved > 0, classes=[False, True])
+    pipeline = make_pipeline(StandardScaler(), Ridge()).fit(frame, target)
+    with pytest.raises(ValueError, match=MOVED):
+        certus.verify(pipeline, frame, moved)
+
+
+def test_weights_in_another_order_are_refused():
+    frame, target, moved = with_moved_rows()
+    told = "sample_weight has the same index labels as X in another order: row 3 of X is 'id3'"
+    with pytest.raises(ValueError, match=told):
+        Ridge().fit(frame, target, moved.abs())
+    with pytest.raises(ValueError, match=told):
+        GaussianMixture().fit(frame, sample_weight=moved.abs())
+    with pytest.raises(ValueError, match=told.replace("X", "y")):
+        Ridge().fit(frame.to_numpy(), target, sample_weight=moved.abs())
+
+
+def test_labels_of_several_levels_and_of_time_are_compared_as_well():
+    frame, target, _ = with_moved_rows()
+    levels = pd.MultiIndex.from_product([range(6), range(10)])
+    days = pd.date_range("2026-01-01", periods=60)
+    for index in (levels, days, pd.RangeIndex(60)):
+        with pytest.raises(ValueError, match=r"row 0 of X is .*: reindex"):
+            Ridge().fit(frame.set_axis(index), target.set_axis(index[::-1]))
+
+
+SIZES = ["small", "medium", "large", "huge"]
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_categories_that_are_no_series_are_read_as_if_they_were(ordered):
+    codes = np.digitize(X[:, 0], [-0.8, 0, 0.8])
+    raw = pd.Categorical.from_codes(codes, SIZES, ordered=ordered)
+    model, series = (LogisticRegression().fit(X, labels) for labels in (raw, pd.Series(raw)))
+    assert model.classes_.tolist() == series.classes_.tolist() == sorted(SIZES)
+    same(model.coef_, series.coef_)
+    assert certus.verify(model, X, raw).certified
+    assert model.score(X, raw) == model.score(X, np.asarray(raw))
+
+
+def test_ordered_categories_that_are_no_series_keep_their_order():
+    codes = np.digitize(X[:, 0], [-0.8, 0, 0.8])
+    raw = pd.Categorical.from_codes(codes, SIZES, ordered=True)
+    model = OrdinalRegression(alpha=1).fit(X, raw)
+    assert model.classes_.tolist() == SIZES
+    assert certus.verify(model, X, raw).certified
+    numbered = pd.Categorical(X[:, 0] > 0, categories=[True, False], ordered=True)
+    assert OrdinalRegression(alpha=1).fit(X, numbered).classes_.tolist() == [True, False]
+    with pytest.raises(ValueError, match="row 2"):
+        OrdinalRegression().fit(X, pd.Categorical([*raw[:2], None, *raw[3:]], SIZES, ordered=True))
+
+
+def test_arrays_of_pandas_are_targets():
+    whole = np.round(10 * y)
+    nullable = pd.array(whole.astype(int), dtype="Int64")
+    same(Ridge().fit(X, nullable).coef_, Ridge().fit(X, whole).coef_)
 
 
 # --- in pipelines ---------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import certus
 from certus.exceptions import NotCertifiedWarning
+from certus.metrics import CalibratedClassifier
 from certus.runtime.pool import interruptible
 from certus.solvers.hinge.svc_interior import interior_point
 from certus.svm import DensityWeightedSVC, _libsvm
@@ -111,3 +112,13 @@ def test_a_call_that_listens_gives_the_answer_the_error_and_the_context_of_the_c
     with certus.config_context(threads=3), np.errstate(divide="raise"):
         assert interruptible(certus.get_config) == {"threads": 3}
         assert interruptible(np.geterr)["divide"] == "raise"
+
+
+def test_margins_are_no_probabilities_and_the_remedy_is_named():
+    model = DensityWeightedSVC()
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError, match=r"CalibratedClassifier\(DensityWeightedSVC\(…\)\)"):
+        model.predict_proba(np.zeros((2, 2)))
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    P = CalibratedClassifier(model).fit(X, X[:, 0] > 0.2).predict_proba(X)
+    np.testing.assert_allclose(P.sum(axis=1), 1.0)

@@ -39,9 +39,11 @@ MAY_IMPORT: dict[str, set[str]] = {
         "root",
     },  # calling the package resolves certus.infer
     "derivatives": {"text", "exceptions"},
+    "refits": {"solvers", "losses", "penalties", "data", *BASIC},
     "certificate": {
         "sources",
         "audit",
+        "refits",
         "data",
         "definitions",
         "proofs",

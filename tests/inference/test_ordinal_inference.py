@@ -263,6 +263,14 @@ def test_classes_that_a_column_separates_have_no_test():
         found.proportional_odds()
 
 
+def test_classes_without_an_order_along_the_columns_have_no_test():
+    rng = np.random.default_rng(0)
+    X = 3 * rng.normal(size=(2000, 3))
+    y = (X @ rng.normal(size=(3, 4)) + rng.gumbel(size=(2000, 4))).argmax(axis=1)
+    with pytest.raises(InferenceError, match="classes do not follow one order along these columns"):
+        str(inference(X, y).proportional_odds())
+
+
 # --- predictions, tables, refusals ------------------------------------------------------------
 
 

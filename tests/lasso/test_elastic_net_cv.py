@@ -11,7 +11,8 @@ from sklearn.model_selection import KFold, ShuffleSplit
 
 import certus
 from certus.data.rows import Rows
-from certus.linear_model import ElasticNetCV, LassoCV
+from certus.exceptions import DegenerateWarning
+from certus.linear_model import ElasticNetCV, LassoCV, RidgeCV
 from certus.solvers.lasso import elastic_net_cv, elastic_net_path
 from tests.lasso.elastic_net_cases import draw, wide
 
@@ -142,4 +143,18 @@ def test_one_alpha_at_which_all_coefficients_are_0():
 
 def test_a_constant_target_has_one_alpha_many_times():
     X, y = load_diabetes(return_X_y=True)
-    np.testing.assert_array_equal(LassoCV(alphas=3).fit(X, np.ones_like(y)).alphas_, [1e-15] * 3)
+    with pytest.warns(DegenerateWarning, match="y is constant"):
+        model = LassoCV(alphas=3).fit(X, np.ones_like(y))
+    np.testing.assert_array_equal(model.alphas_, [1e-15] * 3)
+
+
+@pytest.mark.parametrize("model", [LassoCV(), ElasticNetCV(), RidgeCV(), RidgeCV(cv=3)], ids=str)
+def test_of_a_constant_target_the_choice_means_nothing(model):
+    X = load_diabetes(return_X_y=True)[0]
+    y, s = np.full(len(X), 3.0), np.ones(len(X))
+    y[5], s[5] = 7.0, 0.0  # a row that does not count
+    told = r"y is constant \(3 in every row\).* alpha_ = .* means nothing.*predicts 3 for every row"
+    with pytest.warns(DegenerateWarning, match=told):
+        model.fit(X, y, sample_weight=s)
+    np.testing.assert_allclose(model.predict(X), 3.0)
+    model.set_params(fit_intercept=False).fit(X, y, sample_weight=s)  # no warning: w matters

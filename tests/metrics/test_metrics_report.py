@@ -520,3 +520,40 @@ def test_a_line_says_the_most_of_it():
 def test_an_unknown_measure_is_a_key_error_with_those_there_are():
     with pytest.raises(KeyError, match="no measure 'gmean': there are error_rate"):
         imbalance_report([0, 1], [0, 1], n_resamples=5)["gmean"]
+
+
+# --- counts and costs -----------------------------------------------------------------------------
+
+
+def rare():
+    return ["no"] * 16 + ["yes"] * 4, [0.1] * 12 + [0.4] * 3 + [0.7] + [0.3, 0.6, 0.8, 0.9]
+
+
+def test_a_report_shows_how_many_rows_were_found_missed_and_false_alarms():
+    y, p = rare()
+    text = str(imbalance_report(y, p, pos_label="yes", random_state=0))
+    assert "'yes': 3 found, 1 missed. 'no': 15 right, 1 false alarm." in text
+    assert "cost" not in text
+    weighted = imbalance_report(y, p, pos_label="yes", sample_weight=[0.5] * 20, random_state=0)
+    assert "'yes': 1.5 found, 0.5 missed. 'no': 7.5 right, 0.5 false alarms." in str(weighted)
+
+
+def test_the_expected_cost_is_that_of_the_wrong_rows():
+    y, p = rare()
+    report = imbalance_report(y, p, pos_label="yes", random_state=0, cost_fp=2, cost_fn=18)
+    assert report.cost == pytest.approx((2 * 1 + 18 * 1) / 20)
+    assert report.majority_cost == pytest.approx(18 * 4 / 20)
+    text = " ".join(str(report).split())
+    assert "Expected cost: 1 a row, at 2 for a false alarm and 18 for a miss" in text
+    assert "of the majority: 3.6. If the probabilities are calibrated, the threshold 0.1" in text
+    swapped = imbalance_report(y, p, pos_label="no", random_state=0, cost_fp=2, cost_fn=18)
+    assert swapped.majority_cost == pytest.approx(2 * 4 / 20)
+    assert np.isnan(imbalance_report(y, p, pos_label="yes", random_state=0).cost)
+
+
+def test_costs_come_together_and_are_not_negative():
+    y, p = rare()
+    with pytest.raises(ValueError, match="cost_fn is missing: give both costs, or neither"):
+        imbalance_report(y, p, pos_label="yes", cost_fp=1)
+    with pytest.raises(ValueError, match="cost_fp=-1: give a finite number"):
+        imbalance_report(y, p, pos_label="yes", cost_fp=-1, cost_fn=1)

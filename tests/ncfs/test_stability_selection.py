@@ -454,3 +454,18 @@ def test_a_notebook_is_not_flooded():
     assert html.count("<tr>") == 21
     assert "280 more columns: table() has them all." in html
     assert len(found.table()) == 300
+
+
+def test_names_of_the_selected_columns_are_those_of_the_frame():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)), np.arange(60) % 2
+    X[:, 3] += 3 * y
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    options = {"n_resamples": 10, "random_state": 0}
+    found = stability_selection(NCFSClassifier(), frame, y, **options)
+    assert found.get_feature_names_out().tolist() == ["d"]
+    assert found.get_feature_names_out(list("wxyz")).tolist() == ["z"]
+    with pytest.raises(ValueError, match=r"equal to number of features \(4\), got 3"):
+        found.get_feature_names_out(list("wxy"))
+    plain = stability_selection(NCFSClassifier(), X, y, **options)
+    assert plain.get_feature_names_out().tolist() == ["column 3"]

@@ -296,6 +296,20 @@ def test_a_fit_that_a_callback_stopped_is_stopped():
     assert "What is wrong  stopped by a callback" in c.explain()
 
 
+def test_columns_with_weight_that_are_not_selected_are_counted():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = NCFSClassifier(threshold="0.9*max").fit(X, y)
+    W = model.weights_
+    assert np.count_nonzero(W) == 2
+    assert model.support_.sum() == 1
+    c, least = model.certificate_, 0.9 * W.max()
+    told = f"2 of 4 columns have weight, 1 is selected (threshold='0.9*max': weights of {least:.3g}"
+    assert told in repr(c)
+    assert told in repr(certus.verify(model, X, y))
+    model = NCFSClassifier(n_features_to_select=1).fit(X, y)
+    assert "have weight, 1 is selected (n_features_to_select=1)" in repr(model.certificate_)
+
+
 # --- words and pictures ---------------------------------------------------------------------------
 
 

@@ -7,11 +7,14 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy import stats
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
 
+from certus.distances import Gower
 from certus.neighbors import (
     KNeighborsClassifier,
     KNeighborsRegressor,
@@ -617,3 +620,46 @@ def test_the_example_draws(tmp_path):
     )  # fmt: skip
     assert "KResult(k = " in done.stdout
     assert picture.stat().st_size > 5000
+
+
+# --- Gower's distance of mixed columns ------------------------------------------------------------
+
+
+def people(n=60):
+    """Numbers, text and missing values; classes that depend on both."""
+    rng = np.random.default_rng(0)
+    columns = {"age": rng.normal(size=n), "place": rng.choice(list("xyz"), n)}
+    frame = pd.DataFrame({**columns, "rooms": rng.integers(0, 5, n).astype(float)})
+    y = (frame["age"] + 2 * (frame["place"] == "x") + rng.normal(size=n) > 0).to_numpy()
+    frame.loc[3, "place"], frame.loc[5, "age"] = None, np.nan
+    return frame, y.astype(int)
+
+
+@pytest.mark.parametrize("metric", ["gower", Gower(w=[1.0, 2.0, 0.5])], ids=["name", "object"])
+@pytest.mark.parametrize("method", ["loo", "bootstrap"])
+def test_mixed_columns_are_compared_by_gower_as_their_distances_are(metric, method):
+    frame, y = people()
+    given = Gower() if metric == "gower" else metric
+    options = {"method": method, "n_resamples": 5, "random_state": 0}
+    by_distances = choose_k(given.pairwise(frame), y, range(1, 10), metric="precomputed", **options)
+    for X in (frame, pl.from_pandas(frame), frame.to_numpy(dtype=object)):
+        mixed = choose_k(X, y, range(1, 10), metric=metric, **options)
+        np.testing.assert_allclose(mixed.error, by_distances.error, rtol=1e-12)
+
+
+def test_the_ranges_of_mixed_columns_are_those_of_the_training_rows():
+    frame, y = people()
+    frame.loc[0, "rooms"] = 40.0  # widens the range in all folds but one
+    folds = [(np.arange(60) != i, np.arange(60) == i) for i in range(0, 60, 7)]
+    error = choose_k(frame, y, [5], metric="gower", method=folds).error[0]
+    truth = [
+        KNeighborsClassifier(5, metric="gower").fit(frame[a], y[a]).score(frame[b], y[b])
+        for a, b in folds
+    ]
+    assert error == pytest.approx(1 - np.mean(truth))
+
+
+def test_a_target_in_another_order_is_refused_by_choose_k():
+    frame, y = people()
+    with pytest.raises(ValueError, match="row 0 of X is 0, of y 59: reindex"):
+        choose_k(frame, pd.Series(y)[::-1], metric="gower")

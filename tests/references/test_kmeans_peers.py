@@ -4,6 +4,8 @@ In float64 the labels are equal row by row. Where a library computes in float32 
 centres may go to the other one, so that only objectives are compared.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -32,7 +34,8 @@ def both(X, k, s=None, seed=0, **settings):
     """(ours, scikit-learn's) from the same rows as centres, until no label changes."""
     start = start_of(np.asarray(X.todense()) if sp.issparse(X) else X, k, seed)
     settings = {"init": start, "n_init": 1, "tol": 0, "max_iter": 1000} | settings
-    return [module(k, **settings).fit(X, sample_weight=s) for module in (KMeans, peers.KMeans)]
+    makers = partial(KMeans, single_moves=False), peers.KMeans
+    return [make(k, **settings).fit(X, sample_weight=s) for make in makers]
 
 
 def agree(ours, theirs, rtol=1e-9):

@@ -10,7 +10,7 @@ import sklearn.svm as sk
 
 import certus
 from certus.data import rows as rows_module
-from certus.data.streamed_columns import streamed_with_constant
+from certus.data.constant_column import streamed_with_constant
 from certus.data.streamed_input import rows_of_classes
 from certus.exceptions import NotCertifiedWarning
 from certus.solvers.glm.newton import Newton

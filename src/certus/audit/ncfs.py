@@ -83,6 +83,7 @@ def _reading(model: FittedModel, rows: "Rows", row_weight: str, gain: str) -> di
     claims: dict[str, Any] = {
         "objective": float(model.objective_), "loo_score": float(model.loo_score_),
         "scaling": model.scale, "kept": (model._fit_X, model._fit_columns, model._fit_y),
+        "selected": (int(np.count_nonzero(model.support_)), _selection(W, model)),
     }  # fmt: skip
     batch_size = _batch_size(model)
     if batch_size is not None:
@@ -184,9 +185,20 @@ def _selected(W: np.ndarray, model: FittedModel) -> np.ndarray:
         n_selected = int(count) if whole else max(1, int(count * len(W)))
         largest = np.argsort(-W, kind="stable")[:n_selected]
         return np.isin(np.arange(len(W)), largest) & (W > 0)
+    return np.asarray((W > 0) & (_threshold(W, model) <= W))
+
+
+def _threshold(W: np.ndarray, model: FittedModel) -> float:
+    """Return the least weight that is selected."""
     factor, _, summary = str(model.threshold).rpartition("*")
     if summary.strip() in WEIGHT_SUMMARIES:
-        threshold = float(factor or 1.0) * float(WEIGHT_SUMMARIES[summary.strip()](W))
-    else:
-        threshold = float(model.threshold)
-    return np.asarray((W > 0) & (threshold <= W))
+        return float(factor or 1.0) * float(WEIGHT_SUMMARIES[summary.strip()](W))
+    return float(model.threshold)
+
+
+def _selection(W: np.ndarray, model: FittedModel) -> str:
+    """Say which columns with weight are selected."""
+    if model.n_features_to_select is not None:
+        return f"n_features_to_select={model.n_features_to_select!r}"
+    least = _threshold(W, model)
+    return f"threshold={model.threshold!r}: weights of {least:.3g} or more"

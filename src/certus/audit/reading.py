@@ -61,6 +61,8 @@ _READERS_OF_BOTH: dict[str, Reader] = {
     "linear_model.RidgeCV": linear.read_ridge_cv,
     "linear_model.Lasso": penalized.read_elastic_net,
     "linear_model.ElasticNet": penalized.read_elastic_net,
+    "linear_model.PoissonRegressor": penalized.read_poisson,
+    "linear_model.GammaRegressor": penalized.read_gamma,
     "linear_model.LassoCV": penalized.read_elastic_net_cv,
     "linear_model.ElasticNetCV": penalized.read_elastic_net_cv,
     "neighbors.NearestNeighbors": neighbors.read_k_nearest,
@@ -138,23 +140,13 @@ def _known_name(model: FittedModel) -> str | None:
     return None
 
 
-def readable() -> str:
-    """Return the classes that can be read, as text for messages."""
-    ours, theirs = (
-        {name for name, reader in _READERS[library].items() if reader not in REFUSING_READERS}
-        for library in ("certus", "sklearn")
-    )
-    lines = [
-        f"{', '.join(sorted(names))} of {whose}"
-        for names, whose in (
-            (ours & theirs, "certus and scikit-learn"),
-            (ours - theirs, "certus"),
-            (theirs - ours, "scikit-learn"),
-        )
-    ]
-    return (
-        f"{'; '.join(lines)}; also as the last step of a Pipeline, inside GridSearchCV and the "
-        "like, and in TransformedTargetRegressor"
+def readable() -> list[str]:
+    """Return the public names of the classes that can be read."""
+    return sorted(
+        f"{library}.{name}"
+        for library, readers in _READERS.items()
+        for name, reader in readers.items()
+        if reader not in REFUSING_READERS
     )
 
 

@@ -3,7 +3,7 @@
 fit ─► attributes ─► certify(self, rows) ─► _conclude ─► certificate_, at most one warning
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
@@ -16,6 +16,7 @@ from ..exceptions import DegenerateWarning, NotCertifiedWarning, SeparationWarni
 from ..runtime.progress import FitMonitor
 from ..runtime.user_frame import warn_user
 from .collections import accept_collections
+from .diagram import DiagramBlock, holds_estimators
 
 
 class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
@@ -79,6 +80,14 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
             warn_user(text, NotCertifiedWarning)
         elif remarks:
             warn_user(" ".join(remarks), DegenerateWarning)
+
+    @property
+    def _sk_visual_block_(self) -> Callable[[], DiagramBlock]:
+        """What scikit-learn's diagrams show, once there is a certificate; absent before."""
+        certificate = vars(self).get("certificate_")
+        if certificate is None or holds_estimators(self):
+            raise AttributeError("_sk_visual_block_")
+        return lambda: DiagramBlock(self, certificate)
 
     def _html_repr(self) -> str:
         shown: str = estimator_html_repr(self)

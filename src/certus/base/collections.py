@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
+from ..data.frames import require_same_order
 from ..data.streamed import StreamedTable
 from ..data.streamed_answers import answers_of_table
 from ..data.streamed_input import refuse_table
 from ..data.streamed_scores import score_of_table
 from ..data.validation import require_target
+from ..runtime.refusals import refuses_in_one_frame
 from ..sources.collections import is_collection, open_collection
 
 READ_AS_TABLES = ("fit", "score", "bic", "aic", "inference")
@@ -28,21 +30,28 @@ LAZY = (
     "predict", "predict_proba", "predict_log_proba", "decision_function", "transform",
     "score_samples", "impute",
 )  # fmt: skip
+IN_PARTS = ("partial_fit",)
 SEARCHES = ("kneighbors", "kneighbors_graph", "radius_neighbors", "radius_neighbors_graph")
 
 
 def accept_collections(cls: type) -> None:
-    """Let the methods of a class take tables and Dask collections, inherited ones as well."""
-    for names, accept in ((READ_AS_TABLES, _as_table), (LAZY, _lazily), (SEARCHES, _in_blocks)):
+    """Let the methods of a class take tables and Dask collections, inherited ones as well.
+
+    They are what users call, so their refusals are raised from one frame.
+    """
+    wrappers = (
+        (READ_AS_TABLES, _as_table), (LAZY, _lazily), (SEARCHES, _in_blocks), (IN_PARTS, _in_parts),
+    )  # fmt: skip
+    for names, accept in wrappers:
         for name in names:
             method = inspect.getattr_static(cls, name, None)
             if hasattr(method, "fn"):  # scikit-learn's ``available_if``
                 if not hasattr(method.fn, "_accepts_tables"):
                     method = copy(method)
-                    method.fn = _marked(accept(method.fn))
+                    method.fn = _marked(refuses_in_one_frame(accept(method.fn)))
                     setattr(cls, name, method)
             elif inspect.isfunction(method) and not hasattr(method, "_accepts_tables"):
-                setattr(cls, name, _marked(accept(method)))
+                setattr(cls, name, _marked(refuses_in_one_frame(accept(method))))
 
 
 def _marked(method: Any) -> Any:
@@ -66,6 +75,7 @@ def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         X = args[0] if args else kwargs.get("X")
+        _require_same_order(names, args, kwargs)
         scores_answers = method.__name__ == "score" and (is_classifier(self) or is_regressor(self))
         if not (is_collection(X) or isinstance(X, StreamedTable)):
             if scores_answers and len(args) < 2:
@@ -92,6 +102,23 @@ def _as_table(method: Callable[..., Any]) -> Callable[..., Any]:
                 own.close()
 
     return call
+
+
+def _in_parts(method: Callable[..., Any]) -> Callable[..., Any]:
+    names = list(inspect.signature(method).parameters)[1:]
+
+    @wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        _require_same_order(names, args, kwargs)
+        return method(self, *args, **kwargs)
+
+    return call
+
+
+def _require_same_order(names: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise where X, y and weights have the same index in another order."""
+    given = dict(zip(names, args, strict=False)) | kwargs
+    require_same_order(given.get("X"), given.get("y"), given.get("sample_weight"))
 
 
 def _lazily(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,12 +3,14 @@
 ``verification.py`` makes it; ``explain/`` renders it as text and HTML, ``export/`` as a script.
 """
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING
 
 from ..audit import ColumnStep, Labels
+from .decisions.record import Decisions
 from .findings import Finding, UndefinedFinding
 from .fingerprint import Fingerprint
 from .parameters import Parameters
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from ..plotting.convergence import Along, ConvergenceDisplay
     from ..runtime.progress import TracePoint
+    from .as_dict import Plain
 
 TOL = 1e-6  # residual up to which a fit is optimal
 
@@ -73,6 +76,9 @@ class Certificate:
         The certified parameters, as arguments of the proof's ``check``; a copy of the model's.
     labels : Labels or None
         The classes of a classifier, and how its definition reads them.
+    decisions : Decisions or None
+        How predictions on these rows differ from those at the optimum, where ``verify`` compared
+        them: the number that change, the largest change, its row, and a proven bound on it.
     other_rows : tuple of str
         What says that a model of another library was not fitted on these rows; empty: nothing.
     """
@@ -99,6 +105,7 @@ class Certificate:
     feature_names: tuple[str, ...] | None = field(default=None, repr=False)
     labels: Labels | None = field(default=None, repr=False)
     other_rows: tuple[str, ...] = ()
+    decisions: Decisions | None = None
     # columns as the steps of a pipeline made them; None: no pipeline, or one that mixes columns
     _steps: tuple[ColumnStep, ...] | None = field(default=None, repr=False)
 
@@ -152,6 +159,21 @@ class Certificate:
         from .export.script import export
 
         export(self, path)
+
+    def to_dict(self) -> "dict[str, Plain]":
+        """The certificate as plain values, which ``json.dumps`` accepts with ``allow_nan=False``.
+
+        The names are those of the attributes, and ``explanation`` for ``explain()``; parameters,
+        trace and seconds are left out. Numbers that are not finite are the texts "inf", "-inf" and
+        "nan". ``docs/schemas/certificate.json`` is the schema.
+        """
+        from .as_dict import as_dict
+
+        return as_dict(self)
+
+    def to_json(self, indent: int | None = None) -> str:
+        """``to_dict()`` as strict JSON, in ASCII; ``indent`` as for ``json.dumps``."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def plot(self, ax: "Axes | None" = None, *, x: "Along" = "iterations") -> "ConvergenceDisplay":
         """Draw the trace: the objective falls, the bound rises, and the gap between is shaded.

@@ -179,6 +179,7 @@ class SelectionFinding(LocalFinding):
     constant: int  # columns that do not vary
     score: LeaveOneOut
     batches: int | None  # in which rows are compared; None: all with each other
+    selected: tuple[int, str] | None = None  # columns of ``support_``, and by which parameter
 
     @property
     def maximized(self) -> bool:

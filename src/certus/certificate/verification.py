@@ -15,13 +15,17 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .. import audit
+from ..data.frames import require_same_order
 from ..data.rows import Rows
 from ..data.validation import data_for_verify
 from ..exceptions import CannotVerifyError
 from ..runtime.pool import OutOfTime, in_time, proof_seconds
+from ..runtime.refusals import refuses_in_one_frame
 from ..sources.collections import is_collection, open_collection
+from ..text.suggestions import nearest
 from .certificate import TOL, Certificate
 from .compared_answers import compared_with_answers
+from .decisions import comparison
 from .explain.classes import notes_on_classes
 from .explain.penalized import not_unique
 from .facts import ClassFacts, PenalizedFacts
@@ -35,11 +39,15 @@ from .findings import (
 )
 from .fingerprint import fingerprint
 from .fitted_rows import compared_with_fit
+from .offsets import with_offsets
 from .pages.run import run_page
 from .parameters import Parameters
 from .proving import prove, with_causes
 from .registry import CLAIMS
 from .status import CERTIFIED_STATUSES, KIND_OF_PAGE, PROOF_TAKES_LONGER, status_of, status_of_page
+
+N_NEAREST = 3  # classes that a refusal names
+LIST_OF_MODELS = 'docs/certificates.md, "What can be audited"'
 
 
 def certify(model: object, rows: Rows, tol: float = TOL) -> Certificate:
@@ -220,6 +228,29 @@ def _notes(
     return notes_on_classes(reading.labels.classes, facts, weighted)
 
 
+def _with_offsets(model: object, rows: Rows, offset: object, exposure: object) -> Rows:
+    """Rows with the offsets beside their targets, for a model that was fitted with some."""
+    if not hasattr(model, "has_offset_"):
+        raise CannotVerifyError(
+            f"{type(model).__name__} models have no offset: leave offset and exposure out"
+        )
+    try:
+        return with_offsets(rows, offset, exposure)
+    except (TypeError, ValueError) as error:
+        raise CannotVerifyError(str(error)) from error
+
+
+def _unknown_model(model: object) -> str:
+    """Message for a model that no reader knows: the classes with the most similar names."""
+    name, known = type(model).__name__, audit.readable()
+    similar = nearest(name, known, N_NEAREST) or known[:N_NEAREST]
+    return (
+        f"{name} cannot be audited: certus has no definition of what it minimises. What can, with "
+        f"a similar name: {', '.join(similar)}. All {len(known)} classes: {LIST_OF_MODELS}"
+    )
+
+
+@refuses_in_one_frame
 def verify(
     model: object,
     X: object,
@@ -228,8 +259,12 @@ def verify(
     tol: float | None = None,
     bound: bool = False,
     by: Literal["proof", "page"] = "proof",
+    decisions: comparison.When = "auto",
+    *,
+    offset: ArrayLike | None = None,
+    exposure: ArrayLike | None = None,
 ) -> Certificate:
-    """Recompute from the data what a fitted model claims. Nothing is fitted.
+    """Recompute from the data what a fitted model claims. The model is not fitted again.
 
     Parameters
     ----------
@@ -248,6 +283,13 @@ def verify(
         "proof": the module of ``certus.proofs``, which works block by block and bounds every
         rounding error. "page": the module of ``certus.definitions``, at most 80 lines of NumPy on
         whole dense arrays, which ``export`` writes as a script.
+    offset, exposure : array-like, optional
+        Those that a PoissonRegressor or GammaRegressor was fitted with.
+    decisions : {"auto", True, False}, default="auto"
+        Whether to compare the model's predictions on these rows with those at the optimum, which
+        costs a fit that starts from the model's parameters: ``Certificate.decisions``. "auto":
+        where the model misses the optimum, and the fit takes seconds. Linear models with a convex
+        objective only.
 
     Returns
     -------
@@ -267,22 +309,32 @@ def verify(
         raise ValueError(f"tol={tol!r}: give a number that is not negative")
     if by not in ("proof", "page"):
         raise ValueError(f'by={by!r}: use "proof" or "page"')
+    if decisions not in ("auto", True, False):
+        raise ValueError(f'decisions={decisions!r}: use "auto", True or False')
     if is_collection(X):
         X, y, sample_weight = open_collection(model, X, y, sample_weight), None, None
     try:
+        require_same_order(X, y, sample_weight)
+    except ValueError as error:
+        raise CannotVerifyError(str(error)) from error
+    try:
         inner = audit.unwrap(model, X, y)
         if not audit.known(inner.model):
-            raise CannotVerifyError(
-                f"{type(inner.model).__name__} cannot be audited. What can: {audit.readable()}."
-            )
+            raise CannotVerifyError(_unknown_model(inner.model))
         if hasattr(inner.model, "fit"):  # a Tree has none
             check_is_fitted(inner.model)
     except NotFittedError as error:
         raise CannotVerifyError(f"{type(model).__name__} is not fitted: fit it first") from error
     except AttributeError as error:
         raise CannotVerifyError(audit.why_unreadable(model, error)) from error
+    except CannotVerifyError:
+        raise
+    except ValueError as error:  # a step refuses the rows
+        raise CannotVerifyError(str(error)) from error
     try:
         rows = data_for_verify(inner.model, inner.X, inner.y, sample_weight)
+        if offset is not None or exposure is not None:
+            rows = _with_offsets(inner.model, rows, offset, exposure)
         reading = _read(inner.model, rows)
         make = _certify_by_page if by == "page" else _certify
         certificate = make(reading, rows, tol, _feature_names(inner.model), bound)
@@ -293,4 +345,9 @@ def verify(
         raise
     except audit.READING_ERRORS as error:
         raise CannotVerifyError(audit.why_unreadable(inner.model, error)) from error
-    return compared_with_fit(certificate, inner, reading, rows, sample_weight)
+    certificate = compared_with_fit(certificate, inner, reading, rows, sample_weight)
+    if not comparison.wanted(decisions, certificate.status, bool(certificate.other_rows)):
+        return certificate
+    found, reason = comparison.compare(reading, rows, tol, decisions)
+    notes = certificate.notes if reason is None else (*certificate.notes, reason)
+    return replace(certificate, decisions=found, notes=notes)

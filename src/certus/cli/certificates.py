@@ -8,19 +8,6 @@ from .exit_codes import CLAIM_FAILS, OK
 if TYPE_CHECKING:
     from ..certificate import Certificate
 
-FIELDS = (
-    "model", "shape", "formula", "status", "certified", "kind", "objective", "bound", "gap",
-    "residual", "tol", "coef_error", "notes",
-)  # fmt: skip
-
-
-def as_json(certificate: "Certificate") -> dict[str, object]:
-    """The fields of a certificate that mean something outside of Python."""
-    return {
-        **{name: getattr(certificate, name) for name in FIELDS},
-        "explanation": certificate.explain(),
-    }
-
 
 def exit_code(certificate: "Certificate") -> int:
     """0 where the claim holds, 1 where it does not."""

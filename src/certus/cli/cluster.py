@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         output.json_result("cluster", {
             "n_clusters": k, "verdict": verdict, "groups": groups, "warnings": warned,
-            "certificate": certificates.as_json(model.certificate_), "file": args.out,
+            "certificate": model.certificate_.to_dict(), "file": args.out,
         })  # fmt: skip
     else:
         output.wrapped(f"Groups found: {verdict}" if args.clusters is None else count(k, "group"))

@@ -29,7 +29,7 @@ from ..exceptions import (
     TableError,
     UsageError,
 )
-from ..tables.suggestions import unknown
+from ..text.suggestions import unknown
 from . import cluster, demo, doctor, export, fit, output, predict, report, show, verify, warm
 from .exit_codes import BUG, DATA_REFUSED, MODEL_FILE_REFUSED, OK, STOPPED, USAGE
 from .models import split_flags

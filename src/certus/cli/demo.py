@@ -5,8 +5,8 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from ..exceptions import UsageError
-from ..tables.suggestions import unknown
 from ..text.format import count, number, small
+from ..text.suggestions import unknown
 from . import output
 from .exit_codes import CLAIM_FAILS, OK
 from .output import paint, result, wrapped

@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
         output.json_result("fit", {
             "model": cls.__name__, "target": args.target, "task": task, "columns": used,
             "rows": source.table.report.n_rows, "warnings": warned,
-            "certificate": certificates.as_json(certificate), "file": args.out,
+            "certificate": certificate.to_dict(), "file": args.out,
         })  # fmt: skip
     else:
         certificates.show(certificate)

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
 from ..exceptions import UsageError
-from ..tables.suggestions import did_you_mean, unknown
+from ..text.suggestions import did_you_mean, unknown
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -25,6 +25,8 @@ SHORT_NAMES: dict[str, tuple[str | None, str | None, str | None]] = {
     "ridge": (None, "linear_model.Ridge", None),
     "lasso": (None, "linear_model.Lasso", None),
     "elastic-net": (None, "linear_model.ElasticNet", None),
+    "poisson": (None, "linear_model.PoissonRegressor", None),
+    "gamma": (None, "linear_model.GammaRegressor", None),
     "knn": ("neighbors.KNeighborsClassifier", "neighbors.KNeighborsRegressor", None),
     "svm": ("svm.LinearSVC", None, None),
     "ls-svm": ("svm.LSSVC", "svm.LSSVR", None),

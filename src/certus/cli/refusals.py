@@ -4,15 +4,13 @@ An estimator refuses by a ``raise`` statement, with the row, the column and the 
 as "C=-1: give …". A ValueError that NumPy raises in the middle of a computation is no refusal.
 """
 
-import dis
 import inspect
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..exceptions import ModelFileError, TableError, UsageError
-
-REFUSE = ("certus", "sklearn")  # libraries whose ValueErrors are meant for the user
+from ..runtime.refusals import is_deliberate
 
 
 @contextmanager
@@ -23,7 +21,7 @@ def refusals(model: object) -> Iterator[None]:
     except (ModelFileError, TableError, UsageError):
         raise
     except (ValueError, TypeError) as error:
-        if not _is_deliberate(error):
+        if not is_deliberate(error):
             raise
         if _names_parameter(model, error):
             raise UsageError(str(error)) from error
@@ -38,15 +36,3 @@ def _names_parameter(model: object, error: Exception) -> bool:
     words = re.findall(r"\w+", str(error)) if isinstance(error, TypeError) else []
     words += re.findall(r"^(\w+)(?:=| names )", str(error))
     return bool(set(words) & set(inspect.signature(type(model)).parameters))
-
-
-def _is_deliberate(error: BaseException) -> bool:
-    """Was the exception raised by a statement of certus or scikit-learn?"""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return False
-    library = str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0]
-    instruction = trace.tb_frame.f_code.co_code[trace.tb_lasti]
-    return library in REFUSE and dis.opname[instruction] in ("RAISE_VARARGS", "RERAISE")

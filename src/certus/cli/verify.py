@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     certificate, warned = found or _of_table(args)
     if args.json:
         output.json_result("verify", {
-            "certificate": certificates.as_json(certificate), "warnings": warned,
+            "certificate": certificate.to_dict(), "warnings": warned,
         })  # fmt: skip
     else:
         certificates.show(certificate)

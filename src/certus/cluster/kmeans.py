@@ -24,8 +24,9 @@ class KMeans(NearestCenter):
 
     A drop-in for scikit-learn's class. Rows are assigned to their nearest centre (of equally near
     ones the first) and centres moved to the weighted mean of their rows, until neither step lowers
-    the objective. That is a local optimum: ``certificate_`` proves it, and states how many of the
-    restarts found the same one. ``predict`` on the rows of the fit gives ``labels_``.
+    the objective, nor does the move of a single row to another cluster. That is a local optimum:
+    ``certificate_`` proves it, and states how many of the restarts found the same one. ``predict``
+    on the rows of the fit gives ``labels_``.
 
     Parameters
     ----------
@@ -53,6 +54,11 @@ class KMeans(NearestCenter):
     algorithm : {"lloyd", "elkan"}, default="lloyd"
         Accepted for compatibility with scikit-learn: both run Lloyd's steps, skipping distances by
         exact bounds, and give the same labels.
+    single_moves : bool, default=True
+        Where Lloyd's steps end, move single rows whose move lowers the objective, the means of both
+        clusters following (Hartigan), and go on, until such moves gain less than 1e-6 of the
+        objective (``tol=0``: nothing). False: end there, at the fixed point that scikit-learn's
+        iteration has.
 
     Attributes
     ----------
@@ -69,7 +75,7 @@ class KMeans(NearestCenter):
         Number of clusters with rows. Below ``n_clusters`` if there are fewer distinct rows.
     certificate_ : Certificate
         A local optimum, recomputed from the data: *one more step gains nothing*, every label is
-        that of the nearest centre, and whether moving a single row would lower the objective.
+        that of the nearest centre, and no move of a single row lowers the objective.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Set if X has column names.
@@ -108,6 +114,7 @@ class KMeans(NearestCenter):
         random_state: Seed = None,
         copy_x: bool = True,
         algorithm: str = "lloyd",
+        single_moves: bool = True,
     ):
         self.n_clusters = n_clusters
         self.init = init
@@ -118,6 +125,7 @@ class KMeans(NearestCenter):
         self.random_state = random_state
         self.copy_x = copy_x
         self.algorithm = algorithm
+        self.single_moves = single_moves
 
     @monitored
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> "KMeans":
@@ -156,6 +164,7 @@ class KMeans(NearestCenter):
         if not isinstance(self.verbose, bool):
             not_negative("verbose", self.verbose)
         boolean("copy_x", self.copy_x)
+        boolean("single_moves", self.single_moves)
         one_of("algorithm", self.algorithm, ("lloyd", "elkan"))
 
     def _best_of_starts(self, rows: Rows) -> KMeansFit:
@@ -176,7 +185,10 @@ class KMeans(NearestCenter):
 
             begin, tol = start(), float(self.tol)
             with blas_limiter.for_work(rows.shape), np.errstate(over="ignore", invalid="ignore"):
-                return lloyd(rows, begin, max_iter=self.max_iter, tol=tol, on_step=report)
+                return lloyd(
+                    rows, begin, max_iter=self.max_iter, tol=tol, on_step=report,
+                    single_moves=self.single_moves,
+                )  # fmt: skip
 
         fit = restarts.run(solve)
         if not np.isfinite(fit.objective):

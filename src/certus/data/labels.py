@@ -6,7 +6,6 @@ Labels may be whole numbers (of any type), True and False, or text; in arrays, l
 columns, categories. What cannot be a label is named with its row and a remedy.
 """
 
-import difflib
 import numbers
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from ..text.format import count, listed
+from ..text.suggestions import did_you_mean
 from .frames import labels_from_frame, ordered_categories
 
 if TYPE_CHECKING:
@@ -369,9 +369,9 @@ def _require_weight(label: object, weight: object) -> None:
 
 def _meant(label: object, classes: np.ndarray) -> str:
     """ ". Did you mean 'yes'?", if a class is like this label."""
-    named_classes = {str(c).casefold(): c for c in classes.tolist()}
-    close = difflib.get_close_matches(str(label).casefold(), named_classes, 1)
-    return f". Did you mean {named_classes[close[0]]!r}?" if close else ""
+    known = {str(c): c for c in classes.tolist()}
+    close = did_you_mean(label, known)
+    return f". Did you mean {known[close]!r}?" if close is not None else ""
 
 
 def places_among(numbers: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -4,7 +4,6 @@ A bad value is named by row and column, with a remedy, before work is lost. Larg
 read once more for this: NaN and infinity show in the sums of the fit, and are then looked for.
 """
 
-import difflib
 import numbers
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..exceptions import CannotVerifyError
 from ..runtime.user_frame import warn_user
 from ..text.format import count
+from ..text.suggestions import did_you_mean
 from .csr import CSR
 from .finite import require_finite
 from .frames import from_frame, from_series, holds_text, other_columns
@@ -237,7 +237,7 @@ def _validated(model: object, X: object, reset: bool = True) -> Table:
         difference = None if fitted is None else other_columns(fitted, frame.names)
         if difference is not None:
             raise ValueError(difference)
-        validate_data(model, X, reset=reset, skip_check_array=True)  # counts and names
+        _note_columns(model, X, frame.names, reset)
         return check_array(frame.X, estimator=model, input_name="X", **how)
     try:
         checked = validate_data(model, X, reset=reset, accept_sparse=("csr", "csc"), **how)
@@ -246,6 +246,18 @@ def _validated(model: object, X: object, reset: bool = True) -> Table:
             _name_text(X, error)
         raise
     return checked if isinstance(checked, np.ndarray) else CSR(checked)
+
+
+def _note_columns(model: Any, X: object, names: list[str], reset: bool) -> None:
+    """Set the count and the names of the columns, or compare them with those of the fit.
+
+    As ``validate_data`` does, which takes long to find the names of a wide frame.
+    """
+    if reset:
+        model.feature_names_in_ = np.array(names, dtype=object)
+        model.n_features_in_ = len(names)
+    elif _names(model) is None:  # fitted without names: a warning
+        validate_data(model, X, reset=False, skip_check_array=True)
 
 
 def _name_text(X: object, error: ValueError) -> None:
@@ -353,8 +365,8 @@ def boolean(name: str, value: object) -> bool:
 def one_of(name: str, value: object, options: Iterable[Any]) -> Any:
     options = list(options)
     if not any(value is option or value == option for option in options):
-        close = difflib.get_close_matches(str(value), [str(option) for option in options], 1)
-        hint = f". Did you mean {close[0]!r}?" if close else ""
+        close = did_you_mean(value, options)
+        hint = f". Did you mean {close!r}?" if close else ""
         raise ValueError(f"{name}={value!r}: give one of {', '.join(map(repr, options))}{hint}")
     return value
 

@@ -6,6 +6,9 @@ r"""Standard errors of least squares and ridge regression: is this the covarianc
     cov θ̂ = C ΦᵀD^½ diag(ω) D^½Φ C
     ω_i = Σe²/ν (classical), e_i² (HC0), e_i² n/ν (HC1), e_i²/(1 − h_i) (HC2), e_i²/(1 − h_i)² (HC3)
 
+cov = "cluster": in place of diag(ω), G/(G − 1)·(n − 1)/(n − m) times the matrix of e_i e_k of rows
+i, k in the same of G groups and 0 elsewhere, for m coefficients.
+
 Weights are inverse variances: var y_i = σ²/s_i, and a row of weight 0 is absent. α = 0: H is a
 projection, and ν = n − (number of coefficients). Without an intercept Φ = X and P = αI.
 
@@ -29,8 +32,11 @@ from certus.definitions.terms.claim import Claim
 EPS = np.finfo(float).eps
 
 
-def check(X, y, s, *, covariance, cov="classical", alpha=0.0, fit_intercept=True, tol=1e-6):
-    """Check a covariance, (m, m) with b first, on X (n, p), y (n,) and weights s (n,)."""
+def check(
+    X, y, s, *, covariance, cov="classical", alpha=0.0, fit_intercept=True, groups=None, tol=1e-6
+):
+    """Check a covariance, (m, m) with b first, on X (n, p), y (n,), weights s and groups (n,)."""
+    groups = None if groups is None else np.asarray(groups)[s > 0]
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
     center, mean = np.zeros(X.shape[1]), 0.0
     if fit_intercept:
@@ -54,14 +60,18 @@ def check(X, y, s, *, covariance, cov="classical", alpha=0.0, fit_intercept=True
     e = root * (y - mean) - Z @ (Z.T @ (root * (y - mean)))
     h = (Z**2).sum(axis=1)
     nu = n - 2 * fsum(h) + fsum(((Z.T @ Z) ** 2).ravel())
-    if cov == "classical":
-        omega = np.full(n, fsum(e**2) / nu)
+    if cov == "cluster":
+        u = np.array([Z[groups == g].T @ e[groups == g] for g in np.unique(groups)])
+        M = len(u) / (len(u) - 1) * (n - 1) / (n - m) * u.T @ u
+    elif cov == "classical":
+        M = fsum(e**2) / nu * Z.T @ Z
     else:
         power = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}[cov]
         omega = e**2 / np.maximum(1 - h, 1e-300) ** power * (n / nu if cov == "HC1" else 1.0)
+        M = Z.T @ (omega[:, None] * Z)
     if first:
         B[0] -= center @ B[1:]  # from the centred columns to those of X
-    expected = B @ (Z.T @ (omega[:, None] * Z)) @ B.T
+    expected = B @ M @ B.T
     errors = np.sqrt(np.diag(expected))
     error = np.abs(np.reshape(covariance, (m, m)) - expected) / np.outer(errors, errors)
     miss = error.max() if np.isfinite(error).all() else inf

@@ -4,6 +4,9 @@ r"""Standard errors of logistic and softmax models: is this the covariance of th
     H = Σ_i s_i (diag p_i − p_i p_iᵀ) ⊗ φ_iφ_iᵀ,   g_i = (p_i − e_{y_i}) ⊗ φ_i      (classes k > 0)
 
     cov β̂ = (H + Λ)⁻¹ M (H + Λ)⁻¹,   M = H (classical), Σ_i s_i g_i g_iᵀ (HC0)
+    cov = "cluster": M = G/(G − 1)·(n − 1)/(n − m) Σ_g u_g u_gᵀ,   u_g = Σ_{i in g} s_i g_i
+
+for G groups, n = Σ_i s_i and m coefficients in all.
 
 Λ is the curvature of the penalty α/2‖w‖² of two classes, or α/2 Σ_k ‖w_k − w̄‖² of more (intercepts
 are not penalised). Weights are counts. The formula holds at the optimum; whether β is optimal is
@@ -26,8 +29,12 @@ import numpy as np
 from certus.definitions.terms.claim import Claim
 
 
-def check(X, y, s, *, coef, covariance, cov="classical", alpha=0.0, fit_intercept=True, tol=1e-6):
+def check(
+    X, y, s, *, coef, covariance, cov="classical", alpha=0.0, fit_intercept=True, groups=None,
+    tol=1e-6,
+):  # fmt: skip
     """Check a covariance, ordered by class, of β (K − 1, m) with b first; y: class indices."""
+    groups = None if groups is None else np.asarray(groups)[s > 0]
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
     beta, first = np.atleast_2d(coef), int(fit_intercept)
     others, m = beta.shape
@@ -51,9 +58,12 @@ def check(X, y, s, *, coef, covariance, cov="classical", alpha=0.0, fit_intercep
     if np.linalg.cond(A) > 1e10:
         return Claim("exact", inf, inf, 1.0, tol)
     M = H
+    g = ((p - own)[:, :, None] * Phi[:, None, :]).reshape(len(y), -1)
     if cov == "HC0":
-        g = ((p - own)[:, :, None] * Phi[:, None, :]).reshape(len(y), -1)
         M = g.T @ (s[:, None] * g)
+    if cov == "cluster":
+        u = np.array([s[groups == k] @ g[groups == k] for k in np.unique(groups)])
+        M = len(u) / (len(u) - 1) * (s.sum() - 1) / (s.sum() - beta.size) * u.T @ u
     B = np.kron(np.eye(others), T) @ np.linalg.inv(A)
     expected = B @ M @ B.T
     errors = np.sqrt(np.diag(expected))

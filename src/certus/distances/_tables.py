@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.frames import _library as library
+from ..data.frames import library_of
 from ..text.format import count, name_of
 from .reading import require_columns
 
@@ -28,7 +28,7 @@ class MixedTable(NamedTuple):
 
 def as_table(X: object, categorical: Categorical = "auto") -> MixedTable:
     """Return the columns of X; ``categorical`` as in ``Gower``."""
-    if library(X) is not None and len(getattr(X, "shape", ())) == 2:
+    if library_of(X) is not None and len(getattr(X, "shape", ())) == 2:
         values, names, text = _of_frame(X)
     else:
         values, names, text = _of_array(X)

@@ -1,12 +1,12 @@
 """Distances by name, and the distances of all pairs of rows."""
 
-import difflib
 import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ..text.suggestions import did_you_mean
 from .base import Distance
 from .boolean import FORMULAS, Boolean
 from .directions import Correlation, Cosine, Spearman
@@ -100,8 +100,8 @@ def _construct(
 
 def _unknown(metric: object) -> str:
     all_names = [*names(), *ALIASES]
-    close = difflib.get_close_matches(str(metric), all_names, 1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
+    close = did_you_mean(metric, all_names)
+    hint = f" Did you mean {close!r}?" if close else ""
     return (
         f"metric={metric!r}: give one of {', '.join(map(repr, sorted(all_names)))}, a Distance, or "
         f"a function of two blocks of rows.{hint}"

@@ -70,6 +70,8 @@ class StabilityResult:
     StabilityResult(1 of 8 columns is selected in at least 60 % of 20 resamples)
     >>> found.get_support(indices=True), found.frequencies[3]
     (array([3]), np.float64(1.0))
+    >>> found.get_feature_names_out().tolist()
+    ['column 3']
     """
 
     frequencies: np.ndarray
@@ -90,6 +92,22 @@ class StabilityResult:
     def get_support(self, indices: bool = False) -> np.ndarray:
         """Return ``support``, or the indices of its columns, as scikit-learn's selectors do."""
         return np.flatnonzero(self.support) if indices else self.support
+
+    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> np.ndarray:
+        """Return the names of the selected columns, as scikit-learn's selectors do.
+
+        Parameters
+        ----------
+        input_features : sequence of str, optional
+            Names of all columns, in place of ``names``.
+        """
+        names = np.array(self.names if input_features is None else list(input_features), object)
+        if len(names) != len(self.names):
+            raise ValueError(
+                f"input_features should have length equal to number of features "
+                f"({len(self.names):,}), got {len(names):,}"
+            )
+        return names[self.support]
 
     def quantiles(self, q: float | Sequence[float] = QUANTILES) -> np.ndarray:
         """Quantiles of the columns' weights over the resamples, (P,) or (len(q), P)."""

@@ -41,7 +41,7 @@ class Estimated(ABC):
     fit_intercept: bool
     alpha: Any  # of a penalty α‖w‖²/2 or α‖w‖²: 0 without one
     # L and M of each target's covariance LMLᵀ, or of that of all classes
-    factors: tuple[tuple[np.ndarray, np.ndarray], ...] = field(default=(), kw_only=True)
+    factors: tuple[tuple[np.ndarray | None, np.ndarray], ...] = field(default=(), kw_only=True)
     design: FittedColumns | None = field(default=None, kw_only=True)
     n_groups: int | None = field(default=None, kw_only=True)  # of cov="cluster"
     # what a pipeline does with rows before the model
@@ -122,7 +122,7 @@ class Estimated(ABC):
             {**self._keys_per(per), "low": low, "high": high},
             f"{percent(level)} {title}",
             [],
-            precision=Precision(("low", "high"), half_widths(coef, low, high)),
+            precision=[Precision(("low", "high"), half_widths(coef, low, high))],
             interval=("low", "high", f"{percent(level)} interval"),
         )
 
@@ -151,7 +151,7 @@ class Estimated(ABC):
             columns,
             f"{model}, {rows}, {self._cov_text()} standard errors",
             self._facts(),
-            precision=Precision(("coef", "std error", *ends), errors),
+            precision=[Precision(("coef", "std error", *ends), errors)],
             statistics=(letter,),
             interval=(*ends, f"{percent(level)} interval"),
         )
@@ -259,6 +259,7 @@ class Estimated(ABC):
         groups = next((values for key, values in keys.items() if key != "name"), None)
         rows = np.arange(len(names))
         if columns is not None:
+            columns = [columns] if isinstance(columns, str) else columns
             for column in columns:
                 if column not in names:
                     raise ValueError(
@@ -279,7 +280,7 @@ class Estimated(ABC):
             estimates[rows],
             low[rows],
             high[rows],
-            ratio=of[0] == "odds ratio",
+            ratio=of[0].endswith("ratio"),
             label=label,
             texts=[texts[i] for i in rows],
         ).plot(ax)

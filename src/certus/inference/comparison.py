@@ -74,7 +74,7 @@ class NestedComparison:
             notes=notes,
             pvalues=("p",),
             statistics=("F", "LR chi²"),
-            precision=Precision((value,), np.full(2, self._shown_error)),
+            precision=[Precision((value,), np.full(2, self._shown_error))],
         )
 
     def __repr__(self) -> str:

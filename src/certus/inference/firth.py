@@ -79,7 +79,7 @@ class FirthInference(LogisticInference):
             columns,
             f"Firth, {count(self.n, 'row')}, tests and intervals by penalised likelihood",
             self._facts(),
-            precision=Precision(("coef", "std error", *ends), errors),
+            precision=[Precision(("coef", "std error", *ends), errors)],
             statistics=("chi²",),
             interval=(*ends, f"{percent(level)} interval"),
         )

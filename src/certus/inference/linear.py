@@ -149,7 +149,7 @@ class Inference(Estimated):
             keys=len(keys),
             title="Predictions" + (f" ({BIAS})" if self._penalized else ""),
             notes=[*notes, *self.remarks],
-            precision=Precision(tuple(values), values["std error"]),
+            precision=[Precision(tuple(values), values["std error"])],
             interval=("low", "high", f"{percent(level)} interval of the mean"),
         )
 

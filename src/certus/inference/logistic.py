@@ -178,7 +178,7 @@ class LogisticInference(Estimated):
             columns,
             title,
             self._against(),
-            precision=Precision(("odds ratio", "low", "high"), errors, ratio=True),
+            precision=[Precision(("odds ratio", "low", "high"), errors, ratio=True)],
             interval=("low", "high", f"{percent(level)} interval"),
         )
 
@@ -228,7 +228,10 @@ class LogisticInference(Estimated):
             title=f"Probability {of_class}, {percent(level)} intervals"
             + (f" ({BIAS})" if self._penalized else ""),
             notes=self.remarks,
-            precision=Precision(tuple(p), half_widths(*p.values())),
+            precision=[
+                Precision(tuple(p), half_widths(*p.values())),
+                Precision(("logit", "std error"), values["std error"]),
+            ],
             interval=("low", "high", f"{percent(level)} interval"),
         )
 

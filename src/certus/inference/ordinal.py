@@ -148,7 +148,10 @@ class OrdinalInference(LogisticInference):
             title=f"Probability of each class, {percent(level)} intervals"
             + (f" ({BIAS})" if self._penalized else ""),
             notes=self.remarks,
-            precision=Precision(tuple(p_columns), half_widths(*p_columns.values())),
+            precision=[
+                Precision(tuple(p_columns), half_widths(*p_columns.values())),
+                Precision(("logit", "std error"), errors.ravel()),
+            ],
             interval=("low", "high", f"{percent(level)} interval"),
         )
 

@@ -74,8 +74,10 @@ class ProportionalOddsTest:
         values, vectors = np.linalg.eigh(d[:, None] * W * d)
         if values[0] <= MIN_RELATIVE_CONDITION * values[-1]:
             raise InferenceError(
-                "the slopes at the thresholds have no positive definite covariance: too few rows "
-                "of some class for Brant's test"
+                "the logistic models at the thresholds contradict each other for many rows (being "
+                "above a higher threshold is more probable than above a lower one), so that "
+                "Brant's covariance is not positive definite: the classes do not follow one order "
+                "along these columns"
             )
         return float(np.sum((vectors.T @ (d * difference)) ** 2 / values))
 
@@ -83,7 +85,7 @@ class ProportionalOddsTest:
     def table(self) -> ResultTable:
         """Table of the tests of each column, with its slopes at the thresholds."""
         K1 = len(self.slopes)
-        variances = np.einsum("kjkj->kj", self.covariance)
+        errors = np.sqrt(np.einsum("kjkj->kj", self.covariance).min(axis=0))
         slopes = np.hstack([np.full((K1, 1), np.nan), self.slopes])
         columns: dict[str, Any] = {
             "name": ["all columns", *self.names],
@@ -95,7 +97,7 @@ class ProportionalOddsTest:
         return ResultTable(
             columns,
             title="Brant's test of proportional odds: log-odds ratios at each threshold",
-            precision=Precision(self.thresholds, np.append(np.nan, np.sqrt(variances.min(axis=0)))),
+            precision=[Precision(self.thresholds, np.append(np.nan, errors))],
             pvalues=("p",),
             statistics=("chi²",),
         )

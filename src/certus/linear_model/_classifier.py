@@ -11,10 +11,8 @@ from sklearn.base import ClassifierMixin
 
 from ..base.certified import CertifiedEstimator
 from ..certificate import TOL, Certificate
-from ..data.csr import CSR
 from ..data.memory import memory_for_gram
 from ..data.rows import Rows
-from ..data.streamed_columns import streamed_with_constant
 from ..data.types import Start
 from ..solvers.glm.dispatch import RETRY_TOL_FACTORS, solve
 from ..solvers.glm.newton import Newton
@@ -283,20 +281,6 @@ def print_steps(on_step: OnStep, name: str) -> OnStep:
         return on_step(step)
 
     return print_step
-
-
-def with_constant(rows: Rows, value: float) -> Rows:
-    """Return the rows with an additional constant column; X in memory is copied."""
-    if rows.streamed:
-        return streamed_with_constant(rows, value)
-    n = rows.shape[0]
-    if rows.sparse:
-        X = sparse.csr_array((rows.X.data, rows.X.indices, rows.X.indptr), shape=rows.shape)
-        column = sparse.csr_array(np.full((n, 1), value, dtype=rows.X.dtype))
-        extended: np.ndarray | CSR = CSR(sparse.hstack([X, column], format="csr"))
-    else:
-        extended = np.column_stack([rows.X, np.full(n, value)])
-    return Rows(extended, rows.y, rows.s, threads=rows.threads)
 
 
 def _initial_fit(problem: Problem, start: tuple[np.ndarray, np.ndarray] | None) -> Fit:

@@ -36,6 +36,7 @@ from ..solvers.lasso.elastic_net_cv import (
 )
 from ..solvers.lasso.elastic_net_path import Regression, full_gram_sums, regressions
 from ..text.format import count
+from ._constant_target import warn_of_a_constant_target
 from ._path import alpha_grid, elastic_net_penalty, enet_path, l1_ratio_in_range, lasso_path
 from ._solver_context import SolverContext
 from .elastic_net import CoordinateRegressor
@@ -90,6 +91,7 @@ class CoordinateRegressorCV(CoordinateRegressor, ABC):
         splits = self._splits(rows, sample_weight, params)
         l, problems = self._choose(rows, ratios, splits)
         self._set_ratio(l)
+        warn_of_a_constant_target(rows, bool(self.fit_intercept), self.alpha_)
         self._fit_rows(rows, flat, self.alpha_, l, problems)
         return self
 

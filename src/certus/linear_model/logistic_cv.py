@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import check_cv
 
+from ..data.constant_column import with_constant
 from ..data.labels import class_weights
 from ..data.rows import Rows
 from ..data.scoring import ScoredByChoice, of_rows
@@ -20,7 +21,6 @@ from ..solvers.glm.dispatch import classification
 from ..solvers.glm.path import path
 from ..solvers.loop import Fit
 from ..text.format import count
-from ._classifier import with_constant
 from ._folds import (
     Grid,
     Paths,

@@ -25,6 +25,7 @@ from ..solvers.least_squares.ridge_cv import leave_one_out
 from ..solvers.least_squares.ridge_folds import SCORES, fold_scores
 from ..solvers.least_squares.sparse import MAX_GRAM_COLUMNS
 from ._base import LinearRegressor
+from ._constant_target import warn_of_a_constant_target
 from ._recording_scorer import RecordingScorer
 from ._solver_context import SolverContext
 from .ridge import Ridge
@@ -160,6 +161,7 @@ class RidgeCV(LinearRegressor):
                 params = process_routing(self, "fit", **params).scorer.score
             self._choose_by_leave_one_out(rows, alphas, fit_intercept, flat, params)
         alpha = np.atleast_1d(self.alpha_).astype(float)
+        warn_of_a_constant_target(rows, fit_intercept, self.alpha_)
         self._solve(rows, flat, fit_intercept=fit_intercept, alpha=alpha, positive=False)
         self._conclude(certify(self, rows))
         return self

@@ -14,13 +14,14 @@ from ._interval_choice import choose_intervals
 from ._measures import confusion
 from ._values import curves, majority, note_miscalibration, values_of
 from .report import ImbalanceResult
+from .thresholds import checked_cost
 
 
 def imbalance_report(
     y_true: object, y_pred: object, threshold: float | None = None, *, kind: str = "auto",
     pos_label: object = None, sample_weight: object = None, confidence: float = 0.95,
     interval: str = "bootstrap", n_resamples: int = 1000, bins: int | None = 10,
-    random_state: Seed = None,
+    random_state: Seed = None, cost_fp: float | None = None, cost_fn: float | None = None,
 ) -> ImbalanceResult:  # fmt: skip
     """Report all measures of predictions of two classes, or of one class against the rest.
 
@@ -52,6 +53,9 @@ def imbalance_report(
     bins : int or None
         Bins of the decomposition of the Brier score, as in ``brier_decomposition``.
     random_state : int, Generator, RandomState or None
+    cost_fp, cost_fn : float, optional
+        Costs of a false alarm and of a miss, given together: the table then shows the expected
+        cost of a row, (cost_fp·FP + cost_fn·FN)/n.
 
     Returns
     -------
@@ -72,6 +76,7 @@ def imbalance_report(
     B = positive_whole("n_resamples", n_resamples)
     if not 0 < confidence < 1:
         raise ValueError(f"confidence={confidence!r}: give a share between 0 and 1, such as 0.95")
+    costs = _costs(cost_fp, cost_fn)
     truth = read_truth(y_true, pos_label)
     predictions = read_predictions(y_pred, truth, kind, threshold)
     s = read_weights(y_true, sample_weight, len(truth.y))
@@ -103,4 +108,15 @@ def imbalance_report(
         threshold=predictions.threshold, kind=predictions.kind, pos_label=truth.pos_label,
         positive=truth.positive, negative=truth.negative, confidence=float(confidence),
         decomposition=parts, curves=curves(truth, predictions, row_weights), notes=tuple(notes),
+        costs=costs,
     )  # fmt: skip
+
+
+def _costs(cost_fp: object, cost_fn: object) -> tuple[float, float] | None:
+    """Return the costs of a false alarm and of a miss, or None if neither is given."""
+    if cost_fp is None and cost_fn is None:
+        return None
+    if cost_fp is None or cost_fn is None:
+        missing = "cost_fp" if cost_fp is None else "cost_fn"
+        raise ValueError(f"{missing} is missing: give both costs, or neither")
+    return checked_cost("cost_fp", cost_fp), checked_cost("cost_fn", cost_fn)

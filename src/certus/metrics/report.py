@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..text.cells import Precision
 from ..text.format import count, number, printable
 from ..text.table import ResultTable
 from ._measures import AREA_MEASURES, COUNT_MEASURES, MEASURES
 from .brier import BrierResult
+from .thresholds import threshold_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,6 +60,10 @@ class ImbalanceResult:
         "roc": (false alarms, sensitivity); "pr": (recall, precision), over all thresholds.
     notes : tuple of str
         Which measures are not defined and why, and other remarks.
+    costs : (float, float) or None
+        Costs of a false alarm and of a miss.
+    cost, majority_cost : float
+        Expected cost of a row, and when always predicting the larger class; NaN without costs.
 
     Examples
     --------
@@ -85,6 +91,27 @@ class ImbalanceResult:
     decomposition: BrierResult | None
     curves: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    costs: tuple[float, float] | None = None
+
+    @property
+    def cost(self) -> float:
+        """Expected cost of a row, (cost_fp·FP + cost_fn·FN)/n; NaN without costs."""
+        return self._cost_of(self.confusion)
+
+    @property
+    def majority_cost(self) -> float:
+        """Expected cost of a row when always predicting the larger class; NaN without costs."""
+        (tn, fp), (fn, tp) = self.confusion
+        if tp + fn > fp + tn:
+            return self._cost_of(np.array([[0, tn + fp], [0, fn + tp]]))
+        return self._cost_of(np.array([[tn + fp, 0], [fn + tp, 0]]))
+
+    def _cost_of(self, confusion: np.ndarray) -> float:
+        if self.costs is None:
+            return float("nan")
+        of_alarm, of_miss = self.costs
+        total = of_alarm * confusion[0, 1] + of_miss * confusion[1, 0]
+        return float(total / confusion.sum())
 
     def __getitem__(self, measure: str) -> float:
         if measure not in self.values:
@@ -95,19 +122,47 @@ class ImbalanceResult:
         """Return a table with a row for each measure: value, interval, and that of the majority."""
         names = [name for name in MEASURES if self._has(name)]
         low, high = np.array([self.intervals[name] for name in names]).T
+        value = np.array([self.values[name] for name in names])
+        majority = np.array([self.baseline[name] for name in names])
+        half_width = np.fmin(value - low, high - value)
         level = f"{number(100 * self.confidence)} % low"
         return ResultTable(
             {
                 "measure": [MEASURES[name] for name in names],
-                "value": np.array([self.values[name] for name in names]).round(5),
-                level: low.round(4),
-                "high": high.round(4),
-                "majority": np.array([self.baseline[name] for name in names]).round(4),
+                "value": value,
+                level: low,
+                "high": high,
+                "majority": majority,
                 "interval": [self.intervals_by[name] for name in names],
             },
             title=self._title(),
-            notes=self.notes,
+            notes=(self._counts_text(), *self._cost_text(), *self.notes),
+            precision=[
+                Precision(("value", level, "high"), np.where(half_width > 0, half_width, np.nan)),
+            ],
         )
+
+    def _counts_text(self) -> str:
+        """Counts of right and wrong predictions, in words."""
+        (tn, fp), (fn, tp) = ([number(float(v), 6) for v in row] for row in self.confusion)
+        return (
+            f"{self.positive}: {tp} found, {fn} missed. {self.negative}: {tn} right, {fp} false "
+            f"{'alarm' if fp == '1' else 'alarms'}."
+        )
+
+    def _cost_text(self) -> list[str]:
+        """Expected cost, beside that of the majority and the threshold of the costs."""
+        if self.costs is None:
+            return []
+        of_alarm, of_miss = self.costs
+        text = (
+            f"Expected cost: {number(self.cost, 4)} a row, at {number(of_alarm)} for a false alarm "
+            f"and {number(of_miss)} for a miss; of the majority: {number(self.majority_cost, 4)}."
+        )
+        if self.kind == "probabilities" and of_alarm + of_miss > 0:
+            best = number(threshold_for(of_alarm, of_miss), 3)
+            text += f" If the probabilities are calibrated, the threshold {best} costs least."
+        return [text]
 
     def _has(self, name: str) -> bool:
         if name in AREA_MEASURES:

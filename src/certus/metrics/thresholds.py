@@ -31,7 +31,7 @@ def threshold_for(cost_fp: float, cost_fn: float) -> float:
     >>> threshold_for(cost_fp=1, cost_fn=19)  # a miss is 19 times as bad
     0.05
     """
-    fp, fn = _cost("cost_fp", cost_fp), _cost("cost_fn", cost_fn)
+    fp, fn = checked_cost("cost_fp", cost_fp), checked_cost("cost_fn", cost_fn)
     largest = max(fp, fn)
     if largest == 0:
         raise ValueError(
@@ -41,7 +41,8 @@ def threshold_for(cost_fp: float, cost_fn: float) -> float:
     return fp / (fp + fn)
 
 
-def _cost(name: str, value: object) -> float:
+def checked_cost(name: str, value: object) -> float:
+    """Return a cost, a finite number that is not negative."""
     number = value if isinstance(value, numbers.Real) and not isinstance(value, bool) else None
     if number is None or not 0 <= float(number) < math.inf:
         raise ValueError(f"{name}={value!r}: give a finite number that is not negative")

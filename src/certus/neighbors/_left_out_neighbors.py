@@ -17,13 +17,14 @@ from sklearn.utils import check_random_state
 
 from ..data.types import Metric, Seed
 from ..data.validation import positive_whole
+from ..distances import Gower
 from ..runtime.config import effective_threads
 from ..solvers.neighbors.index import DenseIndex
 from ..solvers.neighbors.lists import Index
 from ..solvers.neighbors.precomputed import PrecomputedIndex
 from ._base import METRICS_WITH_MISSING
-from ._input import read_distances, read_rows
-from ._metric import distance_of, effective_metric
+from ._input import read_distances, read_mixed_for_fit, read_rows
+from ._metric import EncodedGower, distance_of, effective_metric
 from ._search import in_order
 
 
@@ -43,7 +44,8 @@ def read_points(X: object, metric: object, caller: BaseEstimator) -> np.ndarray:
     ``caller`` remembers the columns of the first X that is read for it.
     """
     reset = "n_features_in_" not in vars(caller)
-    named = metric if isinstance(metric, str) else ""
+    name = getattr(metric, "name", metric)
+    named = name if isinstance(name, str) else ""
     if named == "precomputed":
         X = read_distances(caller, X, reset=reset)
     else:
@@ -54,6 +56,22 @@ def read_points(X: object, metric: object, caller: BaseEstimator) -> np.ndarray:
             "X.toarray()"
         )
     return X
+
+
+def read_mixed_points(
+    X: object, metric: Any, metric_params: dict[str, Any] | None, caller: BaseEstimator
+) -> tuple[np.ndarray, Any, dict[str, Any] | None]:
+    """Return X as an array, with the metric and its parameters for it.
+
+    Gower's columns of text, categories and booleans are encoded as numbers.
+    """
+    if getattr(metric, "name", metric) == "gower":
+        given = distance_of(*effective_metric(metric, 2, metric_params))
+        rows, prepared = read_mixed_for_fit(caller, X, given)
+        if rows is not None:
+            kinds = prepared.parameters() | {"ranges": vars(given)["ranges"]}
+            return rows, EncodedGower(Gower(**kinds)), None
+    return read_points(X, metric, caller), metric, metric_params
 
 
 class NeighborSearch:

@@ -73,3 +73,11 @@ class ReadDistance(Distance):
     def compare(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:
         """Return d(A_i, B_j) of all pairs."""
         return self.distance.compare(A, B, threads)
+
+
+class EncodedGower(ReadDistance):
+    """Gower's distance between rows that were encoded as numbers once, and are split later."""
+
+    def prepare(self, X: object) -> ReadDistance:
+        """Return the distance with the ranges of these rows."""
+        return ReadDistance(self.distance.prepare(X))

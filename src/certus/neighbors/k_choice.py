@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import LeaveOneOut, check_cv
 
+from ..data.frames import require_same_order
 from ..data.labels import encode, read_labels, require_two_classes
 from ..data.types import Metric, Seed
 from ..data.validation import as_numbers, one_of, positive_whole, target
@@ -28,7 +29,7 @@ from ._averages import (
 )
 from ._k_result import KResult, advice_on, best_and_smoothest, losses_without_neighbors
 from ._left_out import LeftOutProblem, bootstrap, folds, leave_one_out
-from ._left_out_neighbors import checked_threads, dummy_estimator, read_points, resamples
+from ._left_out_neighbors import checked_threads, dummy_estimator, read_mixed_points, resamples
 from ._losses import (
     CLASSIFICATION_SCORINGS,
     REGRESSION_SCORINGS,
@@ -66,7 +67,8 @@ def choose_k(
     Parameters
     ----------
     X : array or frame of shape (n, p)
-        With ``metric="precomputed"`` the distances between all rows, (n, n).
+        With ``metric="precomputed"`` the distances between all rows, (n, n); with "gower" columns
+        may hold text, categories and missing values.
     y : array of shape (n,) or, for a regression, (n, targets)
     ks : whole numbers, optional
         Numbers of neighbours to try. Default: all from 1 to 2√n, at least to 20 and at most to 100.
@@ -116,7 +118,10 @@ def choose_k(
     >>> int(choice.best), float(choice.error[choice.ks == 1][0])
     (19, 0.04)
     """
-    X = read_points(X, metric, dummy_estimator("choose_k"))
+    require_same_order(X, y, sample_weight)
+    X, metric, metric_params = read_mixed_points(
+        X, metric, metric_params, dummy_estimator("choose_k")
+    )
     task = _task(task, y, len(X))
     labels, y = _targets(task, y, len(X))
     s = row_weights(sample_weight, len(X))

@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from ..exceptions import UsageError
-from ..tables.suggestions import unknown
+from ..text.suggestions import unknown
 from .content.document import ReportContent
 from .content.values import Interval, MeasureEstimate, ReportTable, TableColumn
 

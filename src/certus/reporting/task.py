@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..exceptions import TableError, UsageError
-from ..tables.suggestions import unknown
 from ..tables.targets import MAX_CLASSES, are_whole, target_of, tasks_of
 from ..text.format import count, listed
+from ..text.suggestions import unknown
 from .settings import TASKS, Settings
 
 if TYPE_CHECKING:

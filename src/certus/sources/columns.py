@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..exceptions import TableError
-from ..tables.suggestions import unknown
 from ..text.format import count, listed
+from ..text.suggestions import unknown
 from .parts import SourcePart
 
 if TYPE_CHECKING:

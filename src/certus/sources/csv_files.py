@@ -14,8 +14,8 @@ from ..tables.conversion import clipped, converted
 from ..tables.formats import MISSING, MISSING_NUMBERS
 from ..tables.names import numbered_names, unique_names
 from ..tables.sniff import SAMPLE_BYTES, Dialect, dialect_of
-from ..tables.suggestions import unknown
 from ..tables.text_files import ROW_NAME, TextOptions
+from ..text.suggestions import unknown
 from .parts import Place, cannot_be_read
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from ..exceptions import MissingExtraError, SourceChangedError, TableError
 from ..tables.binary_files import plain_types
 from ..tables.names import unique_names
 from ..tables.sniff import Dialect
-from ..tables.suggestions import unknown
 from ..tables.table import truth_as_text
 from ..text.format import count, listed
+from ..text.suggestions import unknown
 from .csv_files import TextReading
 from .numpy_files import NumpyFile
 from .parts import SourcePart, Stamp, require_stamp, stamp_of

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from ..exceptions import TableError
 from ..tables.read import HEAD_BYTES, MAGIC, REFUSED_MAGIC
-from ..tables.suggestions import did_you_mean
 from ..text.format import listed
+from ..text.suggestions import did_you_mean
 from .arrow_files import ArrowPart, ParquetPart
 from .csv_files import TextReading, csv_parts
 from .parts import SourcePart

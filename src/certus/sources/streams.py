@@ -14,7 +14,7 @@ import numpy as np
 
 from ..exceptions import TableError
 from ..tables.binary_files import first_line
-from ..tables.suggestions import unknown
+from ..text.suggestions import unknown
 from .columns import KINDS_IN_WORDS, kind_of
 
 if TYPE_CHECKING:

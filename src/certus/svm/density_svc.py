@@ -1,6 +1,6 @@
 """DSVM-CIL: scikit-learn's SVC with rows weighted by local density, certified."""
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -319,6 +319,15 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         }
 
     # --- new rows ---
+
+    @property
+    def predict_proba(self) -> NoReturn:
+        """Raises AttributeError with a remedy: margins are no probabilities."""
+        raise AttributeError(
+            f"{type(self).__name__} has no predict_proba: its scores are margins, not "
+            "probabilities. For probabilities, fit certus.metrics.CalibratedClassifier("
+            f"{type(self).__name__}(…)), which learns them from rows that are left out"
+        )
 
     def decision_function(self, X: object) -> np.ndarray:
         """Return the scores, as scikit-learn's ``SVC`` does.

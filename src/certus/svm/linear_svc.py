@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..certificate import Certificate, certify
+from ..data.constant_column import with_constant
 from ..data.labels import class_weights_of_rows
 from ..data.rows import Rows
 from ..data.types import ClassWeight, Seed
@@ -18,7 +19,6 @@ from ..linear_model._classifier import (
     attributes_of,
     combine_fits,
     print_steps,
-    with_constant,
 )
 from ..linear_model._solver_context import SolverContext
 from ..losses import SquaredHinge

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from ..exceptions import MissingExtraError, TableError
+from ..text.suggestions import did_you_mean
 from .binary_files import read_arrow, read_numpy
 from .columns import described
 from .conversion import Converted, converted
 from .names import unique_names
-from .suggestions import did_you_mean
 from .table import ReadReport, Table, truth_as_text
 from .text_files import TextOptions, read_text
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..exceptions import TableError
-from .suggestions import did_you_mean
+from ..text.suggestions import did_you_mean
 from .table import Table
 
 BY_NAME = "take them by name (--by-name), whatever their order, and ignore the extra ones"

@@ -11,10 +11,10 @@ import numpy as np
 
 from ..exceptions import TableError
 from ..text.format import count
+from ..text.suggestions import unknown
 from .columns import Column, infinite_rows
 from .conversion import MAX_ROWS_NAMED, rows_of
 from .sniff import Dialect
-from .suggestions import unknown
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -30,7 +30,7 @@ class ResultTable:
         How many columns, from the left, say what a row is about.
     title, notes : str, sequence of str
         Written above and below.
-    precision : Precision, optional
+    precision : sequence of Precision
         Errors of the rows, by which columns are rounded.
     pvalues, statistics : sequence of str
         Columns that are printed as such.
@@ -56,7 +56,7 @@ class ResultTable:
         keys: int = 1,
         title: str = "",
         notes: Sequence[str] = (),
-        precision: Precision | None = None,
+        precision: Sequence[Precision] = (),
         pvalues: Sequence[str] = (),
         statistics: Sequence[str] = (),
         interval: tuple[str, str, str] | None = None,
@@ -66,7 +66,7 @@ class ResultTable:
             raise ValueError(f"columns must be of one length, not {lengths}")
         self._columns = {name: np.asarray(values) for name, values in columns.items()}
         self.keys, self.title, self.notes = keys, title, tuple(notes)
-        self._precision, self._interval = precision, interval
+        self._precision, self._interval = tuple(precision), interval
         self._formats: dict[str, Callable[[float], str]] = {
             **dict.fromkeys(pvalues, pvalue), **dict.fromkeys(statistics, statistic)
         }  # fmt: skip
@@ -202,10 +202,10 @@ class ResultTable:
             name: [self._format(name, value) for value in values[which].tolist()]
             for name, values in self._columns.items()
         }
-        if self._precision is not None and len(which):
-            names = [name for name in self._precision.columns if name in cells]
+        for precision in self._precision if len(which) else ():
+            names = [name for name in precision.columns if name in cells]
             numbers = np.column_stack([self._columns[name][which] for name in names])
-            of = Precision(tuple(names), self._precision.errors[which], self._precision.ratio)
+            of = Precision(tuple(names), precision.errors[which], precision.ratio)
             rounded = zip(*of.cells(numbers.tolist(), digits), strict=True)
             cells |= dict(zip(names, map(list, rounded), strict=True))
         return cells

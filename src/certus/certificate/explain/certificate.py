@@ -10,6 +10,7 @@ from ..pages.lines import PageToRead, page_of
 from ..registry import claim_of
 from .left_out import among
 from .optimum import known_only_to
+from .stopping import decision_rows
 from .wording import Lines
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def explain(c: "Certificate") -> str:
 def labeled_lines(c: "Certificate") -> Lines:
     """The lines of ``explain`` below its title, in all the characters that they need."""
     words = claim_of(c).wording
-    rows = [(words.verb(c).capitalize(), c.formula)]
+    rows = [*decision_rows(c), (words.verb(c).capitalize(), c.formula)]
     notes = c.notes if c.definition else ()
     if c.status == "other rows":
         remedy = "give the X, y and sample_weight of the fit, rows in the same order"

@@ -12,6 +12,7 @@ from ..facts import ClassFacts
 from ..findings import facts_of
 from .optimum import (
     OptimumWording,
+    bound_row,
     by_proof,
     coefficients_row,
     gap_row,
@@ -73,7 +74,7 @@ class ClassWording(OptimumWording):
                 text = f"one Newton step would lower the objective by {number(newton_gain(c), 2)}"
                 rows.append(("What is wrong", text))
         else:
-            rows.append(("Best possible", f"{best_possible(c.bound)}{by_proof(c)}"))
+            rows += bound_row(c)
             rows.append(("What is wrong", too_high(c)))
         return [*rows, *cause_and_remedy(self.likely_cause(c), self._remedy(c))]
 
@@ -126,6 +127,13 @@ class HingeWording(ClassWording):
 class OrdinalWording(ClassWording):
     null = "what the thresholds alone leave"
     penalty = "alpha > 0"
+
+
+class LogLinkWording(ClassWording):
+    """Poisson and Gamma regression."""
+
+    penalty = "alpha > 0"
+    ENDLESS = "along a direction only means of zeros change, and they fall without limit"
 
 
 def newton_gain(c: "Certificate") -> float:

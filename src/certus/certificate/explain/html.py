@@ -3,8 +3,9 @@
 from html import escape
 from typing import TYPE_CHECKING
 
+from ...text.box import BOX_STYLE, preformatted
 from ..registry import claim_of
-from .certificate import PROBABLY_OTHER_ROWS, explain
+from .certificate import PROBABLY_OTHER_ROWS, explain, labeled_lines
 from .left_out import among
 
 if TYPE_CHECKING:
@@ -14,25 +15,42 @@ ICON = {
     "optimal": "✔", "stationary": "✔", "exact": "✔", "nearly optimal": "◐", "local optimum": "◐",
     "degenerate": "◐",
 }  # fmt: skip
-# the notebook's own text colour on a tint of it: legible in light and dark alike
-STYLE = (
-    "display:inline-block;border:1px solid currentColor;border-radius:6px;padding:.4em .8em;"
-    "margin:.3em 0;font-family:system-ui,sans-serif;max-width:75ch;color:inherit"
-)
 
 
-def html(c: "Certificate") -> str:
-    icon, words = ICON.get(c.status, "✖"), claim_of(c).wording
+HEADLINES = ("At the optimum", "What is wrong", "Gap", "Stationary")  # lines of ``explain``
+MAX_HEADLINES = 2
+
+
+def verdict(c: "Certificate") -> str:
+    """✔ Optimal: an icon and a word."""
     claim = c.status.capitalize() + among(c)
     if c.other_rows:
         claim = PROBABLY_OTHER_ROWS.capitalize()
-    details = escape(explain(c))
+    return f"{ICON.get(c.status, '✖')} {claim}"
+
+
+def caption(c: "Certificate") -> str:
+    """The verdict and its numbers on one line, without markup."""
+    return f"{verdict(c)}: {claim_of(c).wording.summary(c)}"
+
+
+def html(c: "Certificate") -> str:
+    words = claim_of(c).wording
     return (
-        f'<div style="{STYLE}" role="note" aria-label="certificate">'
-        f"<strong>{icon} {escape(claim)}</strong> · {escape(words.summary(c))}"
+        f'<div style="{BOX_STYLE}" role="note" aria-label="certificate">'
+        f"<strong>{escape(verdict(c))}</strong> · {escape(words.summary(c))}"
         f'<div>{words.verb(c)} <math aria-label="{escape(c.formula)}">'
         f"{words.equation(c)}</math></div>"
+        f"{_headlines(c)}"
         f"<details><summary>Details</summary>"
-        f'<pre style="white-space:pre-wrap;color:inherit;background:none">{details}</pre>'
-        "</details></div>"
+        f"{preformatted(explain(c))}</details></div>"
+    )
+
+
+def _headlines(c: "Certificate") -> str:
+    """How far from the optimum, and what it means for predictions: the numbers of the verdict."""
+    texts = [(label, text) for label, text in labeled_lines(c) if label in HEADLINES]
+    return "".join(
+        f"<div><strong>{escape(label)}</strong> {escape(text)}</div>"
+        for label, text in texts[:MAX_HEADLINES]
     )

@@ -23,7 +23,7 @@ class SelectionWording(LocalWording):
     )
 
     def claim(self, c: "Certificate") -> str:
-        """objective 118.63; no useful bound; 2 of 4 columns have weight."""
+        """objective 118.63; no useful bound; 2 of 4 columns have weight, 1 is selected (…)."""
         parts = [f"objective {number(c.objective, 5)}", self.best_known(c)]
         if c.certified:
             parts.append(_with_weight(c))
@@ -58,8 +58,12 @@ class SelectionWording(LocalWording):
 
 
 def _with_weight(c: "Certificate") -> str:
-    used, p = _finding(c).used, c.shape[1]
-    return f"{used:,} of {count(p, 'column')} {'has' if used == 1 else 'have'} weight"
+    used, p, selected = _finding(c).used, c.shape[1], _finding(c).selected
+    text = f"{used:,} of {count(p, 'column')} {'has' if used == 1 else 'have'} weight"
+    if selected is None or selected[0] == used:
+        return text
+    chosen, why = selected
+    return f"{text}, {chosen:,} {'is' if chosen == 1 else 'are'} selected ({why})"
 
 
 def _in_units(c: "Certificate", share: str) -> str:

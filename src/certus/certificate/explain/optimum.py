@@ -183,6 +183,12 @@ def coefficients_row(c: "Certificate") -> Lines:
     return [("Coefficients", f"none is more than {small(c.coef_error)} from the optimum's")]
 
 
+def bound_row(c: "Certificate") -> Lines:
+    """The bound on the best possible objective, and the objective that a refit reached."""
+    reached = "" if c.decisions is None else f"; a refit has {number(c.decisions.objective, 7)}"
+    return [("Best possible", f"{best_possible(c.bound)}{by_proof(c)}{reached}")]
+
+
 def infeasible_rows(c: "Certificate") -> Lines:
     """Lines on coefficients that the problem does not allow, or that are not finite."""
     infeasible = optimum_finding(c).infeasible

@@ -7,6 +7,7 @@ from ...text.format import best_possible, listed, name_of, number, small
 from ..facts import Repeat
 from .optimum import (
     OptimumWording,
+    bound_row,
     by_proof,
     coefficients_row,
     gap_row,
@@ -54,7 +55,7 @@ class PenalizedWording(OptimumWording):
                 ("What to do", self.remedy_for_proof(c)),
             ]  # fmt: skip
         if c.bound is not None:
-            rows.append(("Best possible", f"{best_possible(c.bound)}{by_proof(c)}"))
+            rows += bound_row(c)
         wrong = too_high(c) if c.bound is not None else self.describe_slope(c)
         rows.append(("What is wrong", wrong))
         return [*rows, *cause_and_remedy(self.likely_cause(c), _remedy(c))]

@@ -56,10 +56,10 @@ class PageWording(Wording):
         objective = number(c.objective, 7)
         finding = finding_of(c, PageFinding)
         if finding.claim == "no finite optimum":
-            separated = "the classes are separated, so coefficients grow without limit"
             return [
-                ("Objective", f"{objective}; {self.best_known(c)}"), ("What is wrong", separated),
-            ]  # fmt: skip
+                ("Objective", f"{objective}; {self.best_known(c)}"),
+                ("What is wrong", self.family.ENDLESS),
+            ]
         if c.bound is None:
             return [("Objective", objective), ("Condition", _condition(c))]
         rows = [("Objective", f"{objective}; the best possible is {best_possible(c.bound)}")]
@@ -94,12 +94,11 @@ def _gap(c: "Certificate") -> str:
 
 
 def _too_high(c: "Certificate") -> str:
-    """Excess of the objective, relative to the bound or else to the page's scale."""
+    """Excess of the objective, relative to the page's scale."""
     if not np.isfinite(c.gap):
         return "the coefficients are not allowed by the problem, or are no numbers"
-    if c.bound:
-        return f"the objective is up to {number(100 * c.gap / abs(c.bound), 2)} % too high"
-    return f"the objective may be too high by {number(100 * c.residual, 2)} % of the null model's"
+    share = number(100 * c.residual, 2)
+    return f"the objective may be too high by up to {share} % of the null model's"
 
 
 def _condition(c: "Certificate") -> str:

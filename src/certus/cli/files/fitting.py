@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from ...exceptions import TableError
 from ...tables.columns import Column
 from ...tables.scan import ScannedTable, scanned
-from ...tables.suggestions import unknown
 from ...tables.targets import tasks_by_kind
 from ...text.format import count, listed
+from ...text.suggestions import unknown
 from .. import output, tables
 from ..models import Task
 from .model_rows import ColumnRoles, as_given, require_reads_rows, rows_of_model

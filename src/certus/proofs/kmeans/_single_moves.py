@@ -19,9 +19,12 @@ SPARSE_ROUNDING_FACTOR = 1e3  # rounding of sums over entries, relative to that 
 
 
 def single_moves(
-    data: RowData, labels: RowValues, proven: ProvenAssignment, gain: float, J: float
+    data: RowData, labels: RowValues, proven: ProvenAssignment, gain: float, J: float, tol: float
 ) -> dict[str, Any]:
-    """Return the best move of one row, and the most that any move can gain."""
+    """Return the most that any move of one row can gain, and the best move.
+
+    It is named if it gains more than tol·J, more than a Lloyd step and more than rounding.
+    """
     sums, weight, _ = proven
     shift_to_mean = sums.shift / np.where(weight > 0, weight, 1.0)[:, None]
     longest = float(np.sqrt((shift_to_mean * shift_to_mean).sum(axis=1).max()))
@@ -34,7 +37,7 @@ def single_moves(
     limit += off * sums.split_off.gain
     untested = int(left_out[counts > 1].sum())
     result: dict[str, Any] = {"moves_at_most": (sums.max_gain + limit) / J, "untested": untested}
-    if sums.best.gain > max(gain, limit):
+    if sums.best.gain > max(gain, limit, tol * J):
         row, to = sums.best.row, sums.best.to
         own = int(labels[np.array([row])][0])
         result["move"] = {"gain": sums.best.gain, "row": row, "from": own, "to": to}

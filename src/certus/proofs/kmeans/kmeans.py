@@ -185,7 +185,7 @@ def check(
     if why is not None:
         return result | {"unproven": why}
     if not zero:
-        result |= single_moves(data, true, proven, gain, J)
+        result |= single_moves(data, true, proven, gain, J, tol)
         result["unrounded"] = float(sums.exact(weight)) / J
     if zero:
         result |= {"bound": 0.0, "gap": J}

@@ -233,7 +233,7 @@ def check(
         "worst": worst, "slope": float(value[worst]), "weight": float(W[worst]),
         "kink": bool(kink[worst]), "used": int(np.count_nonzero(W)),
         "constant": int(np.count_nonzero(~scaled_rows.varies)), "score": score, "degenerate": None,
-        "batches": None,
+        "batches": None, "selected": (claims or {}).get("selected"),
         "wrong": contradictions
         + claim_contradictions(claims, scaled_rows, W, F, size, score, auto, y),
     }  # fmt: skip
@@ -307,5 +307,5 @@ def _check_batches(
         "worst": worst, "slope": float(value[worst]), "weight": float(W[worst]),
         "kink": bool(kink[worst]), "used": int(np.count_nonzero(W)),
         "constant": int(np.count_nonzero(~varies)), "score": score, "degenerate": None,
-        "batches": totals.batches, "wrong": wrong,
+        "batches": totals.batches, "selected": (claims or {}).get("selected"), "wrong": wrong,
     }  # fmt: skip

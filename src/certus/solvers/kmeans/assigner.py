@@ -6,8 +6,8 @@ import numpy as np
 
 from ...data.rows import Rows
 from .bounds import Bounds
-from .changes import AssignmentChange, OwnDistances
 from .differences import DifferenceAssigner, exceeds_float32_range
+from .fit import AssignmentChange, OwnDistances
 from .sparse import SparseAssigner
 
 
@@ -18,6 +18,7 @@ class Assigner(Protocol):
     labels: Any  # the nearest centre of each row: a ``RowState``
     C: np.ndarray | None  # centres; None before the first move
     c: np.ndarray  # the origin that sums are taken about
+    block: int  # rows of a block
 
     def move_to(self, C: np.ndarray) -> AssignmentChange:
         """Update every label for the centres C (k, p)."""

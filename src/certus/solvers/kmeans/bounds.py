@@ -8,8 +8,7 @@ import numpy as np
 
 from ...data.rows import Rows
 from ...runtime.pool import blas_limiter
-from .changes import AssignmentChange, OwnDistances, own_distances
-from .fit import center_dtype
+from .fit import AssignmentChange, OwnDistances, center_dtype, own_distances
 from .groups import groups_of, half_distance_to_nearest
 from .walking import walk_block, walk_of
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...data.rows import Rows
 from .bounds import SAMPLE_ROWS, block_rows, origin_and_scale
-from .changes import AssignmentChange, OwnDistances, own_distances
+from .fit import AssignmentChange, OwnDistances, own_distances
 from .squares import sum_of_squares
 
 MAX_RELATIVE_DISTANCE = 2.0**40  # of the farthest row, in typical distances: float32 holds both

@@ -13,6 +13,9 @@ This J is a difference of large numbers: one distant row, or a weight far above 
 exceed all that remains. Each step then makes a second pass, about the rows' own centres:
 
     m_k = μ_k + δ_k,  δ_k = Σ s(x − μ_k)/n_k        J(a, m) = Σ s‖x − μ‖² − Σ_k n_k‖δ_k‖²
+
+At a fixed point J may still fall if a single row moves (``single_moves.py``): the iteration goes on
+from the means after such moves, until they gain too little.
 """
 
 from functools import partial
@@ -23,9 +26,10 @@ import numpy as np
 from ...data.rows import Rows, RowState
 from ..progress import OnStep, Step, ignore
 from .assigner import Assigner, assigner
-from .fit import MIN_RELATIVE_GAIN, KMeansFit, center_dtype
+from .fit import MIN_MOVES_GAIN, MIN_RELATIVE_GAIN, ROUNDING_GAIN, KMeansFit, center_dtype
 from .label_sums import count_nonempty, masses, range_of_weights
 from .refill import refill
+from .single_moves import move_single_rows, weights_of_points
 from .small import is_small, small
 
 # Largest Σ s‖z‖² / J at which the rounding of Σ s‖z‖² (some 64 unit roundoffs) stays below a tenth
@@ -42,61 +46,81 @@ def lloyd(
     max_iter: int = 300,
     tol: float = 0.0,
     on_step: OnStep = ignore,
+    single_moves: bool = False,
 ) -> KMeansFit:
     """Run Lloyd's iteration from the centres ``start``.
 
     Stops when no label changes, or when the squared movement of the centres is at most ``tol``
     times the mean variance of the columns and the step gains less than ``MIN_RELATIVE_GAIN`` of J.
-    O(n·k·p) for the first step and less for each further one; memory as ``Bounds``.
+    ``single_moves``: go on from there as long as moves of single rows together gain more than
+    ``MIN_MOVES_GAIN`` of J (``tol`` 0: more than rounding). O(n·k·p) for the first step and for
+    each search for such moves, and less for each further step; memory as ``Bounds``.
     """
     C = before = start.astype(center_dtype(rows)).astype(float)
+    least = MIN_MOVES_GAIN if tol > 0 else ROUNDING_GAIN
     if is_small(rows, len(C)):
-        small_fit = small(rows, C, max_iter, tol, on_step)
+        small_fit = small(rows, C, max_iter, tol, on_step, least if single_moves else None)
         if small_fit is not None:
             return small_fit
     bounds = assigner(rows, len(C))
     sums, mass = np.zeros(C.shape), np.zeros(len(C))
-    total = J = np.inf
-    rose, refilled, converged, n_iter, variance = 0.0, 0, False, 0, 0.0
+    total = J = settled = np.inf
+    points = None
+    rose, refilled, stop, n_iter, variance = 0.0, 0, False, 0, 0.0
     about_own_centers = _weights_differ(rows) or not bounds.tracks_sums
-    for n_iter in range(1, max_iter + 1):
-        change = bounds.move_to(C)
-        sums += change.sums
-        mass += change.mass
-        if n_iter == 1:
-            total = change.total
-            variance = mean_variance(rows, total, sums)
-        refilled += refill(bounds, rows, sums, mass)
-        before, last = C, J
-        if not about_own_centers:
-            C = means(sums, mass, before, bounds.c, rows)
-            J = max(0.0, total - between_sum_of_squares(sums, mass, C - bounds.c))
-            about_own_centers = not total <= MAX_TOTAL_TO_OBJECTIVE * J
-            last = np.inf if about_own_centers else last  # the previous J was mostly rounding
-        if about_own_centers:
-            mass = masses(rows, bounds.labels, len(C))
-            C, J = _step_about_own_centers(bounds, rows, mass)
-        rose = max(rose, (J - last) / total if np.isfinite(last) and total > 0 else 0.0)
-        stop = on_step(Step(n_iter, J, None, partial(_current_iterate, C, bounds)))
-        # about their own centres, what the means still move by is rounding
-        same = about_own_centers or np.array_equal(C, before)
-        converged = n_iter > 1 and change.moved == 0 and same
-        if converged or stop:
-            break
-        shift = float(((C - before) ** 2).sum())
-        if np.isfinite(last) and shift <= tol * variance and last - J <= MIN_RELATIVE_GAIN * J:
-            converged = True
-            break
-    if not np.array_equal(C, before):
-        bounds.move_to(C)
-    own = bounds.distances_to_own_center(keep=False)
-    if converged:
-        # the updated sums have accumulated rounding: recompute the means about the centres
-        better = means(own.residual_sums, masses(rows, bounds.labels, len(C)), C, C, rows)
-        if not np.array_equal(better, C):
-            C = better
+    while True:
+        converged = False
+        while n_iter < max_iter and not (converged or stop):
+            n_iter += 1
+            change = bounds.move_to(C)
+            sums += change.sums
+            mass += change.mass
+            if n_iter == 1:
+                total = change.total
+                variance = mean_variance(rows, total, sums)
+            refilled += refill(bounds, rows, sums, mass)
+            before, last = C, J
+            if not about_own_centers:
+                C = means(sums, mass, before, bounds.c, rows)
+                J = max(0.0, total - between_sum_of_squares(sums, mass, C - bounds.c))
+                about_own_centers = not total <= MAX_TOTAL_TO_OBJECTIVE * J
+                last = np.inf if about_own_centers else last  # the previous J was mostly rounding
+            if about_own_centers:
+                mass = masses(rows, bounds.labels, len(C))
+                C, J = _step_about_own_centers(bounds, rows, mass)
+            rose = max(rose, (J - last) / total if np.isfinite(last) and total > 0 else 0.0)
+            stop = on_step(Step(n_iter, J, None, partial(_current_iterate, C, bounds)))
+            # about their own centres, what the means still move by is rounding
+            same = about_own_centers or np.array_equal(C, before)
+            converged = n_iter > 1 and change.moved == 0 and same
+            if not (converged or stop):
+                shift = float(((C - before) ** 2).sum())
+                little = last - J <= MIN_RELATIVE_GAIN * J
+                converged = bool(np.isfinite(last) and shift <= tol * variance and little)
+        if not np.array_equal(C, before):
             bounds.move_to(C)
-            own = bounds.distances_to_own_center(keep=False)
+        own = bounds.distances_to_own_center(keep=False)
+        mass = masses(rows, bounds.labels, len(C))
+        if converged:
+            # the updated sums have accumulated rounding: recompute the means about the centres
+            better = means(own.residual_sums, mass, C, C, rows)
+            if not np.array_equal(better, C):
+                C = better
+                bounds.move_to(C)
+                own = bounds.distances_to_own_center(keep=False)
+                mass = masses(rows, bounds.labels, len(C))
+        if not (single_moves and converged and n_iter < max_iter and own.objective < settled):
+            break
+        points = weights_of_points(rows) if settled == np.inf else points
+        settled = own.objective
+        moved = move_single_rows(
+            rows, points, C, bounds.labels, mass, bounds.block, least * settled
+        )
+        if moved is None:
+            break
+        sums = own.residual_sums + mass[:, None] * (C - bounds.c)
+        J = settled
+        C = moved.astype(center_dtype(rows)).astype(float)
     effective = count_nonempty(rows, bounds.labels, len(C))
     return KMeansFit(C, bounds.labels, own.objective, n_iter, converged, refilled, effective, rose)
 

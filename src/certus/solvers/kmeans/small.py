@@ -7,8 +7,9 @@ import numpy as np
 
 from ...data.rows import Rows
 from ..progress import OnStep, Step
-from .fit import MIN_RELATIVE_GAIN, KMeansFit
+from .fit import MIN_RELATIVE_GAIN, KMeansFit, center_dtype
 from .label_sums import count_nonempty
+from .single_moves import move_single_rows, weights_of_points
 
 FLOAT_DTYPES = np.dtype(np.float32), np.dtype(np.float64)
 MAX_SMALL_WORK = 1 << 16  # n·k·p; up to here bounds and blocks cost more than they save
@@ -21,33 +22,60 @@ def is_small(rows: Rows, k: int) -> bool:
 
 
 def small(
-    rows: Rows, start: np.ndarray, max_iter: int, tol: float, on_step: OnStep
+    rows: Rows,
+    start: np.ndarray,
+    max_iter: int,
+    tol: float,
+    on_step: OnStep,
+    least_gain: float | None = None,
 ) -> KMeansFit | None:
-    """Run ``lloyd`` in one call, or return None if a cluster becomes empty."""
+    """Run ``lloyd`` in one call, or return None if a cluster becomes empty.
+
+    ``least_gain``: the share of J that moves of single rows must gain; None: there are none. The
+    steps after such moves are another call.
+    """
     from ...kernels.kmeans.small import EMPTY_CLUSTER, LABELS_REPEAT, SMALL_STEP, small_assign
 
     few, _, given = rows.block(0, rows.shape[0])
     X, s = np.ascontiguousarray(few), np.empty(0) if given is None else given
     weights = np.ones(len(X)) if given is None else given
-    run = partial(_run, X, s, start, tol * _mean_variance(X, weights))
-    J = np.empty(max_iter)
-    C, labels, ended, steps = run(J, max_iter)
-    if ended == EMPTY_CLUSTER:
-        return None
-    for step in range(1, steps + 1):
-        last = (C, labels) if step == steps else None
-        if on_step(Step(step, float(J[step - 1]), None, partial(_iterate_at, run, step, last))):
-            C, labels, ended, steps = run(J, step)
+    shift = tol * _mean_variance(X, weights)
+    J, all_J, done, settled = np.empty(max_iter), np.empty(0), 0, np.inf
+    kept, points = rows.allocate(dtype=np.int32), None
+    while True:
+        run = partial(_run, X, s, start, shift)
+        C, labels, ended, steps = run(J, max_iter - done)
+        if ended == EMPTY_CLUSTER:
+            return None
+        stopped = False
+        for step in range(1, steps + 1):
+            last = (C, labels) if step == steps else None
+            parameters = partial(_iterate_at, run, step, last)
+            if on_step(Step(done + step, float(J[step - 1]), None, parameters)):
+                C, labels, ended, steps = run(J, step)
+                stopped = True
+                break
+        all_J = np.concatenate([all_J, J[:steps]])
+        done += steps
+        objective = small_assign(X, s, C, labels)
+        kept[:] = labels
+        converged = ended in (LABELS_REPEAT, SMALL_STEP)
+        if least_gain is None or stopped or not converged or done >= max_iter:
             break
-    objective = small_assign(X, s, C, labels)
-    rises = np.diff(J[:steps], prepend=J[0])
+        if not objective < settled:
+            break
+        points = weights_of_points(rows) if settled == np.inf else points
+        settled = objective
+        mass = np.bincount(labels, weights, len(C))
+        moved = move_single_rows(rows, points, C, kept, mass, len(X), least_gain * objective)
+        if moved is None:
+            break
+        start = moved.astype(center_dtype(rows)).astype(float)
+    rises = np.diff(all_J, prepend=all_J[0])
     total = float((weights[:, None] * (X - X.mean(axis=0, dtype=float)) ** 2).sum())
     rose = max(0.0, float(rises.max()) / total) if total > 0 else 0.0
-    converged = ended in (LABELS_REPEAT, SMALL_STEP)
-    kept = rows.allocate(dtype=np.int32)
-    kept[:] = labels
     effective = count_nonempty(rows, kept, len(C))
-    return KMeansFit(C, kept, objective, steps, converged, 0, effective, rose)
+    return KMeansFit(C, kept, objective, done, converged, 0, effective, rose)
 
 
 def _run(

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from ...data.csr import SparseMatrix
 from ...data.rows import Rows
 from .bounds import block_rows
-from .changes import AssignmentChange, OwnDistances
+from .fit import AssignmentChange, OwnDistances
 
 UNIT = 2.0**-53  # unit roundoff of float64
 TILE_DISTANCES = 1 << 20  # distances of a tile: 8 MB a thread

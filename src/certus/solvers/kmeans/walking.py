@@ -9,7 +9,7 @@ import numpy as np
 
 from ...runtime.pool import run_on_threads
 from ..neighbors.lists import even_slices
-from .changes import AssignmentChange
+from .fit import AssignmentChange
 from .groups import cells_of
 
 NEIGHBORS_PER_COLUMN = 12  # length of a centre's list of neighbours, times the number of columns

@@ -1,6 +1,6 @@
 """Starts of EM: a partition of the rows, or responsibilities drawn at random.
 
-kmeans             labels of k-means from one k-means++ start
+kmeans             labels of k-means from one k-means++ start, until a step gains little
 k-means++          each row to the nearest of k rows drawn by k-means++
 random_from_data   each row to the nearest of k rows drawn at random
 random             r_ik drawn uniformly, then normalised for each row
@@ -18,10 +18,14 @@ import numpy as np
 
 from ...data.rows import Rows, spread
 from ...data.streamed import sample_rows
-from ..kmeans import lloyd, nearest_centers
+from ..kmeans import KMeansFit, lloyd, nearest_centers
 from ..kmeans.starts import plus_plus, random_rows
+from ..progress import Step
 
-KMEANS_MAX_ITER, KMEANS_TOL = 300, 1e-4  # the defaults of KMeans
+KMEANS_MAX_ITER = 300  # the default of KMeans
+# share of J that a step gains where k-means ends. Beside a fixed point, over 40 seeds on digits: 15
+# to 60 % less time and as high a density (−0.0005 ± 0.0005 nats a row; with 1e-3, −0.01 ± 0.005)
+MIN_START_GAIN = 1e-4
 SAMPLE_ROWS_PER_COMPONENT = 16  # of streamed rows, at least
 MAX_SAMPLE_GROWTH = 64  # of the sample, to find k rows with a weight above 0
 
@@ -36,12 +40,29 @@ class Assignment(NamedTuple):
     beside: tuple[np.ndarray, ...] = ()  # what the rule needs of each row besides X
 
 
+class _LittleGained:
+    """Callback that ends k-means at the first step that gains little: EM moves on from there."""
+
+    def __init__(self) -> None:
+        self.last = np.inf
+
+    def __call__(self, step: Step) -> bool:
+        gained, self.last = self.last - step.objective, step.objective
+        return bool(gained <= MIN_START_GAIN * step.objective)
+
+
+def _loose_kmeans(rows: Rows, k: int, rng: np.random.RandomState) -> KMeansFit:
+    """Run k-means from one k-means++ start, short of its fixed point."""
+    start = plus_plus(rows, k, rng)[0]
+    return lloyd(rows, start, max_iter=KMEANS_MAX_ITER, on_step=_LittleGained())
+
+
 # --- rows in memory -------------------------------------------------------------------------------
 
 
 def by_kmeans(rows: Rows, k: int, rng: np.random.RandomState) -> np.ndarray:
     """Labels of k-means."""
-    return lloyd(rows, plus_plus(rows, k, rng)[0], max_iter=KMEANS_MAX_ITER, tol=KMEANS_TOL).labels
+    return _loose_kmeans(rows, k, rng).labels
 
 
 def by_plus_plus(rows: Rows, k: int, rng: np.random.RandomState) -> np.ndarray:
@@ -118,8 +139,7 @@ class _Drawn:
 
 
 def _kmeans_centers(sample: Rows, k: int, rng: np.random.RandomState) -> np.ndarray:
-    start = plus_plus(sample, k, rng)[0]
-    return lloyd(sample, start, max_iter=KMEANS_MAX_ITER, tol=KMEANS_TOL).centers
+    return _loose_kmeans(sample, k, rng).centers
 
 
 def _plus_plus_centers(sample: Rows, k: int, rng: np.random.RandomState) -> np.ndarray:

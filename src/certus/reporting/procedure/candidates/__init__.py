@@ -1,8 +1,8 @@
 """The candidates of a task: at most eight, the simplest first."""
 
 from ....exceptions import UsageError
-from ....tables.suggestions import unknown
 from ....text.format import count
+from ....text.suggestions import unknown
 from ...prepared import Prepared
 from ...settings import Settings
 from .base import CandidateModel

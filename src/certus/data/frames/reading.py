@@ -6,12 +6,13 @@ narwhals is imported when a frame is seen, and brings in no library that the use
 Rows are taken in their order: an index is not a column, and nothing is aligned by it.
 """
 
-from collections.abc import Sequence
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..text.format import listed
+from ...text.format import listed
+from .plain import column_names, plain_numbers
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -24,7 +25,7 @@ class Frame(NamedTuple):
     names: list[str]
 
 
-def _library(values: object) -> str | None:
+def library_of(values: object) -> str | None:
     """Return the frame library that a value comes from, without importing any."""
     for cls in type(values).__mro__:
         root = cls.__module__.partition(".")[0]
@@ -35,20 +36,22 @@ def _library(values: object) -> str | None:
 
 def from_frame(X: Any) -> Frame | None:
     """Return the columns of X as one array; None if X is no frame, or has no names."""
-    if _library(X) is None or not hasattr(X, "shape") or len(X.shape) != 2:
+    library = library_of(X)
+    if library is None or not hasattr(X, "shape") or len(X.shape) != 2:
         return None
-    names = list(getattr(X, "column_names", None) or X.columns)
-    if not names or not all(isinstance(name, str) for name in names):
+    names = column_names(X)
+    if not names or not all(issubclass(kind, str) for kind in set(map(type, names))):
         return None
     if len(set(names)) < len(names):
-        twice = listed([repr(name) for name in dict.fromkeys(names) if names.count(name) > 1])
+        twice = listed([repr(name) for name, times in Counter(names).items() if times > 1])
         raise ValueError(f"X has columns of the same name: {twice}. Rename or drop them")
+    plain = plain_numbers(X, library)
+    if plain is not None:
+        return Frame(plain, names)
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True)
     dtypes = list(frame.schema.values())
-    if all(dtype == nw.Float64 for dtype in dtypes) and not _has_missing(frame):
-        return Frame(frame.to_numpy(), names)
     width = np.float32 if all(dtype == nw.Float32 for dtype in dtypes) else np.float64
     out = np.empty(frame.shape, dtype=width)
     for j, name in enumerate(names):
@@ -58,14 +61,14 @@ def from_frame(X: Any) -> Frame | None:
 
 def from_series(values: object, what: str) -> Any:
     """y or weights as an array, from a Series, an Arrow column or a frame; others as they are."""
-    if _library(values) is None:
+    if library_of(values) is None:
         return values
     frame = from_frame(values)
     if frame is not None:
         return frame.X
     import narwhals as nw
 
-    series = nw.from_native(values, series_only=True, pass_through=True)
+    series = nw.from_native(_as_series(values), series_only=True, pass_through=True)
     if not isinstance(series, nw.Series):
         return values
     return _numbers(series, what, None)
@@ -73,10 +76,11 @@ def from_series(values: object, what: str) -> Any:
 
 def labels_from_frame(values: object) -> Any:
     """Labels as an array of numbers or objects, (n, k) from a frame; others as they are."""
-    if _library(values) is None:
+    if library_of(values) is None:
         return values
     import narwhals as nw
 
+    values = _as_series(values)
     native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.Series):
         return _labels(native)
@@ -87,14 +91,23 @@ def labels_from_frame(values: object) -> Any:
 
 def ordered_categories(values: object) -> list[Any] | None:
     """The categories of a column in the order of its type; None where that has none."""
-    if _library(values) is None:
+    if library_of(values) is None:
         return None
     import narwhals as nw
 
-    series = nw.from_native(values, series_only=True, pass_through=True)
+    series = nw.from_native(_as_series(values), series_only=True, pass_through=True)
     if not isinstance(series, nw.Series) or not isinstance(series.dtype, nw.Enum):
         return None
     return list(series.dtype.categories)
+
+
+def _as_series(values: Any) -> Any:
+    """Return a pandas array, such as ``pd.Categorical``, as a Series; others as they are."""
+    if library_of(values) != "pandas" or hasattr(values, "iloc"):
+        return values
+    import pandas as pd
+
+    return pd.Series(values) if isinstance(values, pd.api.extensions.ExtensionArray) else values
 
 
 def _labels(series: "nw.Series[Any]") -> np.ndarray:
@@ -108,11 +121,6 @@ def _labels(series: "nw.Series[Any]") -> np.ndarray:
     values = np.empty(len(series), dtype=object)
     values[:] = series.to_list()
     return values
-
-
-def _has_missing(frame: "nw.DataFrame[Any]") -> bool:
-    """Whether any column has a null."""
-    return any(frame[name].null_count() for name in frame.columns)
 
 
 def _numbers(series: "nw.Series[Any]", called: str, name: str | None) -> np.ndarray:
@@ -159,40 +167,3 @@ def holds_text(called: str, first: str, column: object) -> str:
         f"{called} holds text (first: {first!r}): encode it, e.g. "
         f"make_column_transformer((OneHotEncoder(), [{column!r}]), remainder='passthrough')"
     )
-
-
-def other_columns(fitted: Sequence[str], given: Sequence[str]) -> str | None:
-    """Message on missing, extra or reordered columns, with the remedy; None if they agree.
-
-    The first lines are scikit-learn's message, which its users search for.
-    """
-    fitted, given = list(fitted), list(given)
-    if fitted == given:
-        return None
-    lines = ["The feature names should match those that were passed during fit."]
-    extra, missing = sorted(set(given) - set(fitted)), sorted(set(fitted) - set(given))
-    for heading, columns in (
-        ("Feature names unseen at fit time:", extra),
-        ("Feature names seen at fit time, yet now missing:", missing),
-    ):
-        if columns:
-            shown = columns if len(columns) <= 6 else [*columns[:5], "..."]
-            lines += [heading, *(f"- {name}" for name in shown)]
-    common = [name for name in given if name in set(fitted)]
-    moved = [
-        name for name, other in zip(common, _kept(fitted, common), strict=True) if name != other
-    ]
-    if not extra and not missing:
-        lines.append("Feature names must be in the same order as they were in fit.")
-    if moved:
-        lines.append(f"In another place: {listed([repr(name) for name in moved])}.")
-    if missing:
-        lines.append("Add the missing ones, then give X[model.feature_names_in_].")
-    else:
-        lines.append("Give X[model.feature_names_in_].")
-    return "\n".join(lines) + "\n"
-
-
-def _kept(fitted: Sequence[str], common: Sequence[str]) -> list[str]:
-    also = set(common)
-    return [name for name in fitted if name in also]

@@ -6,10 +6,22 @@ from collections.abc import Iterable
 MAX_LISTED = 30
 
 
-def did_you_mean(name: str, known: Iterable[object]) -> str | None:
+def nearest(name: object, known: Iterable[object], most: int) -> list[str]:
+    """The known names that are most like ``name``, the likest first. Case does not count.
+
+    Of dotted names the last part is compared, each only once: svm.SVC stands for every SVC.
+    """
+    names: dict[str, str] = {}
+    for one in known:
+        names.setdefault(str(one).rpartition(".")[2].casefold() or str(one).casefold(), str(one))
+    close = difflib.get_close_matches(str(name).casefold(), names, most, cutoff=0.4)
+    return [names[one] for one in close]
+
+
+def did_you_mean(name: object, known: Iterable[object]) -> str | None:
     """The known name that is most like ``name``; None: none is. Case does not count."""
     names = {str(k).casefold(): str(k) for k in known}
-    close = difflib.get_close_matches(name.casefold(), names, 1)
+    close = difflib.get_close_matches(str(name).casefold(), names, 1)
     return names[close[0]] if close else None
 
 

@@ -1,10 +1,15 @@
-"""Rows of a table with a constant column, which is appended whenever they are read."""
+"""Rows with a constant column behind those of X; its coefficient is a penalised intercept.
+
+A table has it appended whenever its rows are read.
+"""
 
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ..engines.mapped import MappedEngine
+from .csr import CSR
 from .rows import Rows
 from .streamed import RowBlock, StreamedColumn, StreamedTable
 
@@ -52,3 +57,17 @@ def streamed_with_constant(rows: Rows, value: float) -> Rows:
         for source in (rows.y, rows.s)
     )
     return Rows(table.X, y, s, threads=rows.threads)
+
+
+def with_constant(rows: Rows, value: float) -> Rows:
+    """Return the rows with an additional constant column; X in memory is copied."""
+    if rows.streamed:
+        return streamed_with_constant(rows, value)
+    n = rows.shape[0]
+    if rows.sparse:
+        X = sparse.csr_array((rows.X.data, rows.X.indices, rows.X.indptr), shape=rows.shape)
+        column = sparse.csr_array(np.full((n, 1), value, dtype=rows.X.dtype))
+        extended: np.ndarray | CSR = CSR(sparse.hstack([X, column], format="csr"))
+    else:
+        extended = np.column_stack([rows.X, np.full(n, value)])
+    return Rows(extended, rows.y, rows.s, threads=rows.threads)

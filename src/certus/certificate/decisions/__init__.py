@@ -1,0 +1,1 @@
+"""What a missed optimum means for the predictions of a model."""

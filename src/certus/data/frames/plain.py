@@ -1,0 +1,83 @@
+"""Frames of plain numbers (pandas, polars, Arrow) as one array, without a look at each column.
+
+A wide table has thousands of columns, and a few microseconds for each are longer than a fit. Where
+all columns are floats, whole numbers or booleans of NumPy's kinds, the library converts them in one
+call; nulls become NaN. Anything else is left to the caller, column by column.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+MAX_BYTES = 8  # of a number: longer ones lose digits as float64
+
+
+def plain_numbers(X: Any, library: str) -> np.ndarray | None:
+    """Return the frame as float32 (if all columns are) or float64; None if it is not plain."""
+    found = CONVERSIONS[library](X) if library in CONVERSIONS and 0 not in X.shape else None
+    if found is None or found.dtype.kind not in "fiub" or found.dtype.itemsize > MAX_BYTES:
+        return None
+    return found if found.dtype == np.float32 else found.astype(np.float64, copy=False)
+
+
+def column_names(X: Any) -> list[Any]:
+    """Return the names of a frame's columns."""
+    names = getattr(X, "column_names", None)
+    if names is not None:
+        return list(names)
+    columns = X.columns
+    # the elements of a pandas index, one by one, take 20 times as long as all at once
+    return list(columns.tolist() if hasattr(columns, "tolist") else columns)
+
+
+def _from_pandas(X: Any) -> np.ndarray | None:
+    dtypes = set(X.dtypes.tolist())
+    if not all(isinstance(one, np.dtype) and one.kind in "fiub" for one in dtypes):
+        return None
+    if any(one.itemsize > MAX_BYTES for one in dtypes):
+        return None
+    array: np.ndarray = X.to_numpy() if len(dtypes) == 1 else X.to_numpy(dtype=np.float64)
+    return array
+
+
+def _from_polars(X: Any) -> np.ndarray | None:
+    kinds: set[Any] = set(map(type, X.dtypes))  # hashing an instance takes longer
+    if not all(one.is_float() or one.is_integer() or str(one) == "Boolean" for one in kinds):
+        return None
+    if len(kinds) > 1 and not any(str(one) == "Float64" for one in kinds):
+        return None  # the common type may be float32, which has too few digits for whole numbers
+    array: np.ndarray = X.to_numpy()  # numbers with nulls become floats with NaN
+    return _with_all_digits(array, {str(one) for one in kinds} == {"Float32"})
+
+
+def _from_arrow(X: Any) -> np.ndarray | None:
+    import pyarrow as pa
+
+    types = set(X.schema.types)
+    if not all(map(_is_arrow_number, types)) or not hasattr(pa.RecordBatch, "to_tensor"):
+        return None
+    if len(types) > 1 and pa.float64() not in types:
+        return None  # as for polars
+    batches = X.to_batches() if isinstance(X, pa.Table) else [X]
+    parts = [batch.to_tensor(null_to_nan=True).to_numpy() for batch in batches]
+    array = np.concatenate(parts) if len(parts) > 1 else parts[0]
+    return _with_all_digits(array, types == {pa.float32()})
+
+
+def _is_arrow_number(kind: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_float32(kind) or types.is_float64(kind) or types.is_integer(kind))
+
+
+def _with_all_digits(array: np.ndarray, single: bool) -> np.ndarray | None:
+    """Return numbers as float64 unless ``single``; None for objects."""
+    if array.dtype.kind not in "fiub":
+        return None
+    return array if single else array.astype(np.float64, copy=False)
+
+
+CONVERSIONS: dict[str, Callable[[Any], np.ndarray | None]] = {
+    "pandas": _from_pandas, "polars": _from_polars, "pyarrow": _from_arrow,
+}  # fmt: skip

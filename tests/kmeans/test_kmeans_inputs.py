@@ -283,9 +283,7 @@ def test_numbers_whose_squares_cannot_be_held_are_refused(kind):
         ValueError, match=r"column . differ by 1e20., .* overflow: divide X by 1e20"
     ):
         KMeans(3).fit(kind(1e200 * X))
-    with pytest.raises(
-        ValueError, match=r"1e-199 at most, .* underflow: multiply X by 1e199"
-    ):
+    with pytest.raises(ValueError, match=r"1e-199 at most, .* underflow: multiply X by 1e199"):
         KMeans(3).fit(kind(1e-200 * X))
     with pytest.raises(ValueError, match="overflow: divide X by a power of 10"):
         KMeans(3).fit(X).predict(1e200 * X)

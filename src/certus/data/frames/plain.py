@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 
 MAX_BYTES = 8  # of a number: longer ones lose digits as float64
+# of rows with more columns than rows, laid out anew: at 72 × 7,129 a copy takes 3 ms, and fits of
+# LogisticRegression and LinearSVC took 2 to 3 times as long without it
+MAX_COPIED_BYTES = 1 << 28
 
 
 def plain_numbers(X: Any, library: str) -> np.ndarray | None:
@@ -18,7 +21,10 @@ def plain_numbers(X: Any, library: str) -> np.ndarray | None:
     found = CONVERSIONS[library](X) if library in CONVERSIONS and 0 not in X.shape else None
     if found is None or found.dtype.kind not in "fiub" or found.dtype.itemsize > MAX_BYTES:
         return None
-    return found if found.dtype == np.float32 else found.astype(np.float64, copy=False)
+    array = found if found.dtype == np.float32 else found.astype(np.float64, copy=False)
+    # libraries hold columns together, but solvers for wide rows read row by row
+    wide = array.shape[1] > array.shape[0] and array.nbytes <= MAX_COPIED_BYTES
+    return np.ascontiguousarray(array) if wide else array
 
 
 def column_names(X: Any) -> list[Any]:
@@ -47,7 +53,9 @@ def _from_polars(X: Any) -> np.ndarray | None:
         return None
     if len(kinds) > 1 and not any(str(one) == "Float64" for one in kinds):
         return None  # the common type may be float32, which has too few digits for whole numbers
-    array: np.ndarray = X.to_numpy()  # numbers with nulls become floats with NaN
+    rows, columns = X.shape
+    # numbers with nulls become floats with NaN
+    array: np.ndarray = X.to_numpy(order="c" if columns > rows else "fortran")
     return _with_all_digits(array, {str(one) for one in kinds} == {"Float32"})
 
 

@@ -7,10 +7,12 @@ Each model is fitted on one thread to rows in parts whose engine counts: the pas
 statistics, the pickled bytes that go to a part and come back. A pass over n rows on W workers in
 P parts then takes about
 
-    n/W · seconds per row  +  P · seconds per task  +  P · bytes to and from a part / bandwidth
+    n/W · seconds per row + W · seconds per message + P · seconds per call
+        + P · bytes to and from a part / bandwidth
 
-where the seconds of a task are those of Dask's scheduler on this machine, and the bandwidth is the
-driver's. Large results are combined in pairs on the workers, and one of them comes back.
+where a message asks one worker for all its calls, and a call is what one part adds to it. The
+bandwidth is the driver's. Large results are combined in pairs on the workers, and one of them comes
+back.
 """
 
 import argparse
@@ -167,23 +169,29 @@ def measured(n, p):
     return found
 
 
-def task_seconds(tasks=500, rounds=6):
-    """Seconds of Dask's scheduler and of the driver for one task of a pass that does nothing."""
+def message_seconds(calls=500, rounds=20):
+    """Seconds of a message to a worker, and of one more call in it, of calls that do nothing."""
     import distributed
 
     from certus.engines.dask import DaskEngine, start
     from certus.engines.protocol import Call, Piece
 
     with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
-        part = start(client, _small_part)
-        engine = DaskEngine(client, [part], [4])
-        calls = [Call((Piece(0, 0, 4),), (), (i,)) for i in range(tasks)]
-        spent = []
-        for _ in range(rounds):
-            begun = time.perf_counter()
-            engine.run(_nothing, (), calls)
-            spent.append(time.perf_counter() - begun)
-        return min(spent) / tasks
+        workers = list(client.nthreads())
+        parts = [start(client, _small_part, workers=[worker]) for worker in workers]
+        engine = DaskEngine(client, parts, [4] * len(parts))
+
+        def seconds(count):
+            made = [Call((Piece(i % len(parts), 0, 4),), (), (i,)) for i in range(count)]
+            spent = []
+            for _ in range(rounds):
+                begun = time.perf_counter()
+                engine.run(_nothing, (), made)
+                spent.append(time.perf_counter() - begun)
+            return min(spent)
+
+        few = seconds(len(parts))
+        return few / len(parts), (seconds(calls) - few) / (calls - len(parts))
 
 
 def _small_part():
@@ -194,18 +202,20 @@ def _nothing(parts, states, own):
     return (own[0],)
 
 
-def projected(found, per_task, n, p, workers):
+def projected(found, costs, n, p, workers):
     """Return the parts, and the seconds of a pass of each model by what they are spent on."""
     parts = max(workers, -(-n * p * NUMBER_BYTES // MAX_PART_BYTES))
+    per_message, per_call = costs
     rows = []
     for one in found:
         compute = n / workers * one["row_seconds"]
         pairwise = one["largest"] >= PAIRWISE_BYTES
-        # in pairs: as many tasks again, and one result for each of log2(parts) steps
-        tasks = parts * (2 if pairwise else 1)
+        # in pairs: as many calls again, and one result for each of log2(parts) steps
+        calls = parts * (2 if pairwise else 1)
+        messages = workers * (1 + (np.log2(parts) if pairwise else 0))
         back = one["largest"] * (np.log2(parts) if pairwise else parts)
         traffic = (parts * one["to"] + back) / BANDWIDTH
-        rows.append((one, compute, tasks * per_task, traffic))
+        rows.append((one, compute, messages * per_message + calls * per_call, traffic))
     return parts, rows
 
 
@@ -225,25 +235,25 @@ def table_of_constants(found, n, p):
     ]
 
 
-def table_of_projection(found, per_task, n, p, workers):
-    parts, rows = projected(found, per_task, n, p, workers)
+def table_of_projection(found, costs, n, p, workers):
+    parts, rows = projected(found, costs, n, p, workers)
     size = n * p * NUMBER_BYTES
     lines = [
         f"{n:,} rows × {p} columns on {workers} workers of one thread: {size / 1e9:,.0f} GB, "
-        f"{size / workers / 1e9:.1f} GB a worker, {parts:,} parts; {per_task * 1e3:.2f} ms a task, "
-        f"{BANDWIDTH / 1e9:.2f} GB/s at the driver.",
+        f"{size / workers / 1e9:.1f} GB a worker, {parts:,} parts; {costs[0] * 1e3:.2f} ms "
+        f"a message, {costs[1] * 1e3:.2f} ms a call, {BANDWIDTH / 1e9:.2f} GB/s at the driver.",
         "",
-        "| model | seconds in statistics | of the scheduler | of traffic | a pass | passes | "
+        "| model | seconds in statistics | of messages | of traffic | a pass | passes | "
         "the fit | bottleneck |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    names = "statistics", "the scheduler", "the driver's traffic"
-    for one, compute, tasks, traffic in rows:
-        spent = compute, tasks, traffic
+    names = "statistics", "messages", "the driver's traffic"
+    for one, compute, messages, traffic in rows:
+        spent = compute, messages, traffic
         total = sum(spent)
         worst = names[int(np.argmax(spent))]
         lines.append(
-            f"| {one['name']} | {compute:,.1f} | {tasks:,.1f} | {traffic:,.2f} | {total:,.1f} | "
+            f"| {one['name']} | {compute:,.1f} | {messages:,.2f} | {traffic:,.2f} | {total:,.1f} | "
             f"{one['passes']} | {total * one['passes'] / 60:,.1f} min | {worst} |"
         )
     return lines
@@ -260,8 +270,8 @@ def main():
     found = measured(n, p)
     print("\n".join(table_of_constants(found, n, p)))
     print()
-    per_task = task_seconds()
-    print("\n".join(table_of_projection(found, per_task, int(options.rows), p, options.workers)))
+    costs = message_seconds()
+    print("\n".join(table_of_projection(found, costs, int(options.rows), p, options.workers)))
 
 
 if __name__ == "__main__":

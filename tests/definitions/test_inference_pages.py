@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.special import ndtri, stdtrit
+from scipy.special import expit, ndtri, stdtrit
 from scipy.stats import t as student
 
 from certus.certificate.pages import inference as adaptors
 from certus.definitions.prediction import covered
+from certus.definitions.terms.likelihoods.ordinal import ProportionalOdds
 from certus.inference import compare
 from certus.linear_model import LinearRegression, LogisticRegression, OrdinalRegression, Ridge
 from tests.definitions.regression_claims import assert_short, claims_of, data
@@ -20,6 +21,10 @@ from tests.definitions.test_logistic_inference import classes
 )  # fmt: skip
 def test_the_pages_are_short(name):
     assert_short(name)
+
+
+def test_the_page_of_profile_intervals_is_short_with_the_ordinal_term():
+    assert_short("profile_intervals", ProportionalOdds)
 
 
 def claim(problem, X, y, s):
@@ -76,6 +81,32 @@ def test_ordinal_errors_agree_with_the_page(alpha):
     assert not claim(edited(problem, covariance=1.00001 * found.covariance), X, y, s).holds
     assert not claim(problem, 1.001 * X, y, s).holds
     assert not claim(edited(problem, alpha=alpha + 1), X, y, s).holds
+
+
+def test_the_ordinal_likelihood_and_its_derivatives_are_those_written():
+    X, y, s = ordered(9, n=40)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    term, Phi = ProportionalOdds(4), np.column_stack([X, np.zeros((40, 3))])
+    theta = np.array([[0.5, -0.3, 0.2, -1.0, 0.1, 1.2]])
+    ends = np.concatenate([[-np.inf], theta[0, 3:], [np.inf]])
+    P = expit(ends[y + 1] - X @ theta[0, :3]) - expit(ends[y] - X @ theta[0, :3])
+    value, gradient, H = term.at(Phi, y, s, theta)
+    assert value == pytest.approx(s @ np.log(P), rel=1e-12)
+    for j, e in enumerate(1e-6 * np.eye(6)):
+        up, down = term.at(Phi, y, s, theta + e), term.at(Phi, y, s, theta - e)
+        assert (up[0] - down[0]) / 2e-6 == pytest.approx(gradient[j], rel=1e-6, abs=1e-7)
+        np.testing.assert_allclose((down[1] - up[1]) / 2e-6, H[j], rtol=1e-5, atol=1e-6)
+    assert term.at(Phi, y, s, theta[:, ::-1])[0] == -np.inf
+
+
+def test_profile_intervals_of_ordinal_models_agree_with_the_page():
+    X, y, s = ordered(10, n=120)
+    found = OrdinalRegression(tol=1e-12).fit(X, y, s).inference(X, y, s)
+    table = found.conf_int(0.9, kind="lr")
+    problem = adaptors.ordinal_profile_intervals(found, table["low"], table["high"], 0.9)
+    assert claim(problem, X, y, s).miss <= 1e-6
+    wider = table["high"] + 0.001 * found.standard_errors
+    assert not claim(edited(problem, high=wider), X, y, s).holds
 
 
 @pytest.mark.parametrize("columns", [[0, 1, 2], [1]])

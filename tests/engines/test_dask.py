@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV
 
 import certus
 from certus.data.rows import Rows
-from certus.engines.dask import KeptItem
+from certus.engines.direct import KeptItem
 from certus.linear_model import LogisticRegression, Ridge
 from certus.sources.dask.table import DaskTable
 from tests.engines.dask_data import MARKS, NAMES, N, P, collections, da, data, many_parts
@@ -248,9 +248,17 @@ def test_a_pass_over_targets_moves_no_row_of_x(dask_client, monkeypatch):
         table = certus.open_rows(da.from_array(X, chunks=(9_000, -1)), target=y, weights=s)
         assert len(table.engine.parts) > 2  # a block of targets spans them all
         assert Rows(table.X, table.y, table.s).S == Rows(X, y[:, None], s).S
-        moved = dask_client.gather(list(table.engine._sent.values()))
-    assert len(moved) == len(table.engine.parts) - 1
-    assert all(part[0].nbytes == 0 for part in moved)
+        holders = {at[0] for at in dask_client.who_has(table.engine.parts).values()}
+        moved = dask_client.run(_sizes_of_fetched, [part.key for part in table.engine.parts])
+    assert len(holders) == 2
+    assert any(moved.values()), "rows at the end of a block lie on the other worker"
+    assert sum(sum(sizes) for sizes in moved.values()) == 0
+
+
+def _sizes_of_fetched(keys, dask_worker):
+    """Bytes of X that were fetched from other workers, for each piece of a block."""
+    parts = [dask_worker.data[key] for key in keys if key in dask_worker.data]
+    return [rows[0].nbytes for part in parts for rows in part.fetched.values()]
 
 
 def _first_three(X, y, s):

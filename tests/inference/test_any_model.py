@@ -242,6 +242,9 @@ def test_what_has_no_theory_is_refused_by_name():
     with pytest.raises(InferenceError, match="no inference for object"):
         certus.inference(object(), X, y)
     X, y = cancer()
+    firth = FirthLogisticRegression().fit(X, y)
+    with pytest.raises(InferenceError, match="FirthLogisticRegression has classical standard"):
+        certus.inference(firth, X, y, cov="HC0")
     with pytest.raises(InferenceError, match="with an L1 penalty"):
         certus.inference(
             sk.LogisticRegression(C=1e-3, l1_ratio=1.0, solver="saga", tol=1e-4).fit(

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import warnings
+from html import escape
 
 import numpy as np
 import pytest
@@ -334,7 +335,7 @@ def test_a_tree_tells_what_it_is_in_one_line_also_in_html():
     Z, _ = scipy_tree(1, "average")
     tree = Tree(Z, method="average", names=["<b>"] * 30)
     assert repr(tree).startswith("Tree(average, 30 leaves, heights 0.")
-    assert tree._repr_html_() == f"<code>{tree!r}</code>"
+    assert escape(repr(tree)[5:-1]) in tree._repr_html_()
     with pytest.raises(ValueError, match=r"names has shape \(2,\): give one for each of 30 leaves"):
         Tree(Z, names=["a", "b"])
 

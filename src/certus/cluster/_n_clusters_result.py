@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..text.box import box, preformatted
 from ..text.format import count, number, printable
 from ..text.table import WIDTH, ResultTable
 
@@ -219,6 +220,11 @@ class NClustersResult:
         return printable(f"NClustersResult({self.verdict})")
 
     __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        icon = "◐" if self.n_clusters is None else "✔"
+        head, _, rest = self.verdict.partition(": ")
+        return box("number of clusters", icon, _capital(head), rest, preformatted(self.explain()))
 
 
 NOISE_TEXT = (

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +10,10 @@ import numpy.typing as npt
 from ..data.types import Metric
 from ..exceptions import DegenerateWarning
 from ..runtime.user_frame import warn_user
+from ..text.box import box
 from ..text.files import write_whole
 from ..text.format import count, number
+from ..text.table import ResultTable
 from ._newick import newick
 from ._tree_nearest import distances_given, nearest_clusters
 from ._tree_shape import (
@@ -31,6 +32,7 @@ from ._tree_shape import (
 if TYPE_CHECKING:
     from ..plotting.dendrogram import DendrogramDisplay
 
+HTML_MERGES = 10  # the last ones, in a notebook
 DIVISIVE_METHODS = ("diana", "bisecting")
 
 
@@ -360,7 +362,21 @@ class Tree:
         return f"Tree({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
+        n = self.n_leaves
+        leaves = np.ones(n) if self.rows is None else self._leaf_sizes
+        sizes = np.concatenate([leaves, self.merges[:, 3]]).astype(np.intp)
+        parts = np.sort(sizes[self.merges[:, :2].astype(np.intp)], axis=1)
+        last = range(n - 2, max(-1, n - 2 - HTML_MERGES), -1)
+        table = ResultTable(
+            {
+                "clusters": [n - t for t in last],
+                "until height": [float(self.heights[t]) for t in last],
+                "then join, of rows": [f"{parts[t, 1]:,} and {parts[t, 0]:,}" for t in last],
+            },
+            notes=["tree.cut(n_clusters=…) gives labels, tree.plot() draws it."],
+        )
+        details = table._repr_html_() if n > 1 else ""
+        return box("tree of clusters", "", "Tree", repr(self)[5:-1], details)
 
 
 def _leaves_of_rows(rows: npt.ArrayLike, n: int) -> np.ndarray:

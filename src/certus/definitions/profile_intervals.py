@@ -1,4 +1,4 @@
-r"""Likelihood-ratio intervals of logistic, softmax and Firth's models: is their level right?
+r"""Likelihood-ratio intervals of logistic, softmax, ordinal, Firth's models: is their level right?
 
     D_j(β) = 2(max_θ ℓ(θ) − max_{θ_j = β} ℓ(θ))        ℓ: the log-likelihood, a term
 
@@ -6,8 +6,9 @@ The interval of θ_j contains all β that a likelihood-ratio test does not rejec
 
     P(χ²₁ ≤ D_j(β)) = erf √(D_j(β)/2) = level.
 
-θ are the coefficients of Φ = [1 X], ordered by class, relative to the first class. Each maximum is
-computed here, from the stated coefficients, by Newton's method with step halving. It ends when
+θ are the coefficients of Φ = [1 X], ordered by class, relative to the first class; of ordinal
+models (w, c), and Φ = [X 0] with a column of zeros for each threshold. Each maximum is computed
+here, from the stated coefficients, by Newton's method with step halving. It ends when
 gᵀH⁻¹g, twice the remaining gain, is below 1e-12 (g: the gradient, H: the curvature). A logistic or
 softmax likelihood is concave and has no other maximum; Firth's may have.
 
@@ -24,10 +25,12 @@ import numpy as np
 from certus.definitions.terms.claim import Claim
 
 
-def check(X, y, s, *, coef, low, high, level, likelihood, fit_intercept=True, tol=1e-6):
+def check(
+    X, y, s, *, coef, low, high, level, likelihood, fit_intercept=True, n_thresholds=0, tol=1e-6
+):
     """Check low and high, shaped as ``coef`` (K − 1, m) with b first; y: class indices."""
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
-    Phi = np.hstack([np.ones((len(X), int(fit_intercept))), X])
+    Phi = np.hstack([np.ones((len(X), int(fit_intercept))), X, np.zeros((len(X), n_thresholds))])
     coef = np.atleast_2d(coef)
     value, unit, shape = likelihood.at(Phi, y, s, coef)[0], np.sqrt(s @ Phi**2), coef.shape
     unit[unit == 0] = 1.0

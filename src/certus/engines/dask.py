@@ -1,58 +1,41 @@
-"""Dask's workers as an engine: parts of a table are futures, and a pass is a task for each part.
+"""Dask's workers as an engine: parts of a table are futures, whose workers make the calls.
 
-Tasks are submitted to the scheduler with the futures that they need, so that they run where their
-part is. What a task is given follows from the graph alone: if a worker is lost, Dask makes its
-parts and states again, by the same calls, and the bits of the result do not change.
-
-No graph of dask.array is made: a pass costs the scheduler one task for each part.
+A pass is one message to each worker (``direct.py``). A call that a worker could not make, since the
+part has moved or the worker is lost, is made by a task: Dask makes the part again, and the states
+that the call needs follow from it by the tasks of the calls that had made them. They are the same
+calls with the same arguments, so the bits of the result do not change.
 """
 
+import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import numpy as np
 
-from ..runtime.config import config_context
-from ..runtime.pool import blas_limiter
+from .direct import DirectCalls, KeptItem, KeptResult, Recipe, Shared
+from .on_workers import Opaque, called, rows_of, targets_of
 from .protocol import Call, CallResult, Handle, Piece
-from .workers import require_versions, versions_here
+from .workers import versions_here
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
 EMBEDDED_BYTES = 1 << 16  # of arguments; larger ones are sent to each worker once, not by task
-MAX_SENT_PIECES = 8  # for each part: passes with blocks of different sizes need different ones
-
-
-class Opaque:
-    """A value that Dask hands on as it is, without looking for futures or calls inside."""
-
-    def __init__(self, value: Any):
-        self.value = value
-
-
-class KeptItem(NamedTuple):
-    """A state that stays on a worker: item j of the result of a call.
-
-    The result stays as a whole while one of its states is needed. A task of its own for each state
-    would cost the scheduler as much as the call.
-    """
-
-    result: "Future[Any]"
-    j: int
+MAX_REMEMBERED_BYTES = 1 << 20  # of a call that keeps a state; larger ones stay with Dask
+QUIET_SECONDS = 30.0  # without a task, after which Dask may take its workers to be idle
 
 
 class DaskEngine:
-    """Parts that are futures of a client: ``(X, y, s)`` each, in the order of the table."""
+    """Parts that are futures of a client: ``WorkerPart`` each, in the order of the table."""
 
     name = "dask"
 
     def __init__(self, client: "Client", parts: Sequence["Future[Any]"], lengths: Sequence[int]):
         self.client, self.parts = client, list(parts)
         self._lengths = tuple(int(n) for n in lengths)
-        # ends of blocks that begin in the part before, with X or without
-        self._sent: dict[tuple[Piece, bool], Future[Any]] = {}
+        self._direct = DirectCalls(client, self.parts)
+        self._last_task, self._sign = time.monotonic(), None
 
     def lengths(self) -> Sequence[int]:
         return self._lengths
@@ -67,54 +50,88 @@ class DaskEngine:
         """Make the calls and wait for their values; the states stay on the workers."""
         if not self.parts:
             raise ValueError("the table was closed: open it again")
-        shared: Any = Opaque((function, args, versions_here()))
-        if size_of(args) > EMBEDDED_BYTES:
-            shared = self._start(_same, shared)
-        made = [self._start_call(shared, call) for call in calls]
+        shared = Shared(function, args, versions_here())
+        found: list[CallResult | None] = [None] * len(calls)
+        if not keeps or _remembered_bytes(args, calls) <= MAX_REMEMBERED_BYTES:
+            self._show_work()
+            found = self._direct.run(shared, calls, keeps)
+        lost = [i for i, result in enumerate(found) if result is None]
+        for i, result in zip(
+            lost, self._run_tasks(shared, [calls[i] for i in lost], keeps), strict=True
+        ):
+            found[i] = result
+        return [result for result in found if result is not None]
+
+    def keep(self, i: int, state: Any) -> Handle:
+        """Keep a value beside part i."""
+        (result,) = self.run(_kept, (), [Call((Piece(i, 0, 0),), (), (state,))], 1)
+        return result.states[0]
+
+    def close(self) -> None:
+        """Let go of the parts, which the workers then forget."""
+        self.parts.clear()
+
+    def _run_tasks(self, shared: Shared, calls: Sequence[Call], keeps: int) -> list[CallResult]:
+        """Make calls by a task each, and one for the value of each that keeps states."""
+        if not calls:
+            return []
+        recipes = [Recipe(shared, call) for call in calls]
+        made = [self._future_of(recipe) for recipe in recipes]
         values = [self._start(item, result, 0) for result in made] if keeps else made
-        states = [tuple(KeptItem(result, j) for j in range(1, keeps + 1)) for result in made]
         try:
             found = self.client.gather(values)
         except BaseException:
             self.client.cancel([*made, *values])
             raise
-        return [
-            CallResult(value if keeps else value[0], left)
-            for value, left in zip(found, states, strict=True)
-        ]
-
-    def keep(self, i: int, state: Any) -> Handle:
-        """Keep a value beside part i."""
-        return KeptItem(self._start(_beside, Opaque(state), self.parts[i]), 0)
-
-    def close(self) -> None:
-        """Let go of the parts, which the workers then forget."""
-        self.parts.clear()
-        self._sent.clear()
+        results = []
+        for recipe, value in zip(recipes, found, strict=True):
+            result = KeptResult(0, -1, [], recipe)
+            states = tuple(KeptItem(result, j) for j in range(1, keeps + 1))
+            results.append(CallResult(value if keeps else value[0], states))
+        return results
 
     def _start(self, function: Callable[..., Any], *args: Any) -> "Future[Any]":
+        self._last_task = time.monotonic()
         return start(self.client, function, *args)
 
-    def _start_call(self, shared: Any, call: Call) -> "Future[Any]":
-        pieces: list[Any] = []
-        for k, piece in enumerate(call.pieces):
-            whole = piece.start == 0 and piece.stop == self._lengths[piece.part]
+    def _start_call(self, shared: Shared, recipe: Recipe) -> "Future[Any]":
+        call, pieces = recipe.call, list[Any]()
+        for k, (part, first, last) in enumerate(call.pieces):
+            whole = first == 0 and last == self._lengths[part]
             if k == 0 or (whole and not call.targets_only):
-                pieces.append([self.parts[piece.part], piece.start, piece.stop])
-            else:
-                pieces.append([self._cut(piece, call.targets_only), None, None])
-        states = [[kept.result, kept.j] for kept in call.states]
-        return self._start(_call, shared, pieces, states, Opaque(call.own))
+                pieces.append([self.parts[part], first, last])
+            else:  # cut where they are, for the worker of the part before them
+                cut = targets_of if call.targets_only else rows_of
+                pieces.append([self._start(cut, self.parts[part], first, last), None, None])
+        states = [[before.future, j] for before, j in recipe.states]
+        return self._start(_call, self._sent(shared), pieces, states, Opaque(call.own))
 
-    def _cut(self, piece: Piece, targets_only: bool) -> "Future[Any]":
-        """Return some rows of a part, cut where it is, for the worker of the part before it."""
-        sent = piece, targets_only
-        if sent not in self._sent:
-            if len(self._sent) >= MAX_SENT_PIECES * len(self.parts):
-                self._sent.clear()
-            cut = _targets_of if targets_only else _rows_of
-            self._sent[sent] = self._start(cut, self.parts[piece.part], piece.start, piece.stop)
-        return self._sent[sent]
+    def _sent(self, shared: Shared) -> Any:
+        if shared.sent is None:
+            shared.sent = Opaque(shared.value)
+            if size_of(shared.value[1]) > EMBEDDED_BYTES:
+                shared.sent = self._start(_same, shared.sent)
+        return shared.sent
+
+    def _future_of(self, recipe: Recipe) -> "Future[Any]":
+        """Return the result of a recipe, made by tasks of all calls that it follows from."""
+        waiting = [recipe]
+        while waiting:
+            last = waiting[-1]
+            before = [each for each, _ in last.states if each.future is None]
+            if before:
+                waiting += before
+                continue
+            waiting.pop()
+            if last.future is None and last.shared is not None:
+                last.is_made_by(self._start_call(last.shared, last))
+        assert recipe.future is not None
+        return recipe.future
+
+    def _show_work(self) -> None:
+        """Start a task now and then: a scheduler may close workers that have none for a while."""
+        if time.monotonic() - self._last_task > QUIET_SECONDS:
+            self._sign = self._start(_same, Opaque(None))
 
 
 def start(
@@ -125,6 +142,12 @@ def start(
     return client.submit(
         function, *args, key=key, pure=False, workers=workers, allow_other_workers=bool(workers)
     )
+
+
+def _remembered_bytes(args: tuple[Any, ...], calls: Sequence[Call]) -> int:
+    """Return the bytes of what this process keeps to make the states of calls again."""
+    own = [value for call in calls for value in call.own if isinstance(value, np.ndarray)]
+    return size_of(args) + size_of(own)
 
 
 def size_of(value: Any) -> int:
@@ -138,34 +161,21 @@ def size_of(value: Any) -> int:
     return size_of(vars(value)) if hasattr(value, "__dict__") and not callable(value) else 0
 
 
-# --- what runs on the workers ---------------------------------------------------------------------
+# --- tasks ----------------------------------------------------------------------------------------
 
 
 def _call(shared: Opaque, pieces: list[Any], states: list[Any], own: Opaque) -> tuple[Any, ...]:
-    """Call a function of parts and states on one thread."""
-    function, args, expected = shared.value
-    require_versions(expected)
-    parts = [part if start is None else _rows_of(part, start, stop) for part, start, stop in pieces]
-    with config_context(threads=1), blas_limiter:
-        kept = [result[j] for result, j in states]
-        result: tuple[Any, ...] = function(parts, kept, own.value, *args)
-    return result
-
-
-def _rows_of(part: Any, start: int, stop: int) -> Any:
-    return tuple(None if column is None else column[start:stop] for column in part)
-
-
-def _targets_of(part: Any, start: int, stop: int) -> Any:
-    return _rows_of((part[0][:, :0], *part[1:]), start, stop)  # X without columns: its length
+    """Call a function of parts and states."""
+    parts = [part if start is None else rows_of(part, start, stop) for part, start, stop in pieces]
+    return called(shared.value, parts, [result[j] for result, j in states], own.value)
 
 
 def _same(value: Any) -> Any:
     return value
 
 
-def _beside(state: Opaque, part: Any) -> tuple[Any]:
-    return (state.value,)
+def _kept(parts: list[Any], states: list[Any], own: tuple[Any]) -> tuple[None, Any]:
+    return None, own[0]
 
 
 def item(call: tuple[Any, ...], j: int) -> Any:

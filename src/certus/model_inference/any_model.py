@@ -6,6 +6,7 @@ again, starting from its own coefficients, and a remark below every table says h
 """
 
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,7 @@ def infer(
             f"the linear models of certus, and for scikit-learn's {', '.join(REFITTABLE)}"
         )
     check_is_fitted(inner)
+    _require_covariance(inner, cov)
     if not is_loose(inner):
         return _named(inner.inference(walked.X, walked.y, **options), walked)
     again = refitted(inner, walked.X, walked.y, sample_weight)
@@ -51,6 +53,15 @@ def infer(
     if inner.certificate_.certified and distance <= MAX_UNMENTIONED_DISTANCE:
         return _named(found, walked)
     return _named(found, walked, _refit_remark("the fit", distance))
+
+
+def _require_covariance(model: Any, cov: str) -> None:
+    """Refuse a covariance that the model's own ``inference`` does not offer."""
+    parameters = signature(model.inference).parameters
+    if cov != "classical" and not {"cov", "kwargs"} & set(parameters):
+        raise InferenceError(
+            f"{type(model).__name__} has classical standard errors only: leave cov={cov!r} out"
+        )
 
 
 def _of_scikit_learn(walked: Walked, options: dict[str, Any]) -> Estimated:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..text.box import box
 from ..text.format import count, listed, number, printable
 from ..text.table import ResultTable
 
@@ -129,15 +130,21 @@ class KResult:
 
         return KCurveDisplay(self).plot(ax)
 
-    def __repr__(self) -> str:
+    def _summary(self) -> str:
         values = self.at(self.best)
         interval = interval_text(values["low"], values["high"], self.scoring)
         loss = f"{SCORING_NAMES[self.scoring]} {loss_text(values['error'], self.scoring)}"
-        return printable(
-            f"KResult(k = {self.best}: {loss} on {METHOD_PHRASES[self.method]}, "
-            f"{number(100 * self.confidence)} % interval {interval}; "
-            f"largest k within one standard error: {self.one_standard_error})"
+        return (
+            f"{loss} on {METHOD_PHRASES[self.method]}, {number(100 * self.confidence)} % interval "
+            f"{interval}; largest k within one standard error: {self.one_standard_error}"
         )
+
+    def __repr__(self) -> str:
+        return printable(f"KResult(k = {self.best}: {self._summary()})")
+
+    def _repr_html_(self) -> str:
+        table = self.table()._repr_html_()
+        return box("number of neighbours", "✔", f"k = {self.best}", self._summary(), table)
 
 
 def best_and_smoothest(

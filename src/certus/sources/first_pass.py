@@ -116,7 +116,7 @@ class FirstPass:
         """Include a block whose first row is at ``place``."""
         X, y, s = block
         with np.errstate(over="ignore", invalid="ignore"):
-            sums = X.sum(axis=0, dtype=np.float64)
+            sums = self._column_sums(X)
         if np.isfinite(sums).all():
             self.sums += sums
             self.n_present += len(X)
@@ -133,6 +133,11 @@ class FirstPass:
         if self.sample is not None:
             self.sample.add(block)
         self.n_rows += len(X)
+
+    def _column_sums(self, X: np.ndarray) -> np.ndarray:
+        """Σ xᵢ over a block; not finite where a value is not."""
+        sums: np.ndarray = X.sum(axis=0, dtype=np.float64)
+        return sums
 
     def include(self, other: "FirstPass") -> None:
         """Include what another reading found in rows of the same source."""

@@ -3,6 +3,7 @@
 from html import escape
 from typing import TYPE_CHECKING
 
+from ...text.box import BOX_STYLE, preformatted
 from ..registry import claim_of
 from .certificate import PROBABLY_OTHER_ROWS, explain, labeled_lines
 from .left_out import among
@@ -14,11 +15,6 @@ ICON = {
     "optimal": "✔", "stationary": "✔", "exact": "✔", "nearly optimal": "◐", "local optimum": "◐",
     "degenerate": "◐",
 }  # fmt: skip
-# the notebook's own text colour on a tint of it: legible in light and dark alike
-STYLE = (
-    "display:inline-block;border:1px solid currentColor;border-radius:6px;padding:.4em .8em;"
-    "margin:.3em 0;font-family:system-ui,sans-serif;max-width:75ch;color:inherit"
-)
 
 
 HEADLINES = ("At the optimum", "What is wrong", "Gap", "Stationary")  # lines of ``explain``
@@ -40,16 +36,14 @@ def caption(c: "Certificate") -> str:
 
 def html(c: "Certificate") -> str:
     words = claim_of(c).wording
-    details = escape(explain(c))
     return (
-        f'<div style="{STYLE}" role="note" aria-label="certificate">'
+        f'<div style="{BOX_STYLE}" role="note" aria-label="certificate">'
         f"<strong>{escape(verdict(c))}</strong> · {escape(words.summary(c))}"
         f'<div>{words.verb(c)} <math aria-label="{escape(c.formula)}">'
         f"{words.equation(c)}</math></div>"
         f"{_headlines(c)}"
         f"<details><summary>Details</summary>"
-        f'<pre style="white-space:pre-wrap;color:inherit;background:none">{details}</pre>'
-        "</details></div>"
+        f"{preformatted(explain(c))}</details></div>"
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...definitions.terms.likelihoods.firth import Firth
 from ...definitions.terms.likelihoods.multinomial import MultinomialLikelihood
+from ...definitions.terms.likelihoods.ordinal import ProportionalOdds
 from ...definitions.terms.targets import Classes, TargetColumn
 from .problem import PageCall
 
@@ -96,4 +97,15 @@ def profile_intervals(
     return PageCall("profile_intervals", Classes(), {
         "coef": fit.coef.T, "low": low, "high": high, "level": level, "likelihood": likelihood,
         "fit_intercept": fit.fit_intercept,
+    })  # fmt: skip
+
+
+def ordinal_profile_intervals(
+    fit: "OrdinalInference", low: np.ndarray, high: np.ndarray, level: float
+) -> PageCall:
+    """The problem for likelihood-ratio intervals of w and the thresholds."""
+    K = len(fit.classes)
+    return PageCall("profile_intervals", Classes(), {
+        "coef": fit.coef, "low": low, "high": high, "level": level, "fit_intercept": False,
+        "likelihood": ProportionalOdds(K), "n_thresholds": K - 1,
     })  # fmt: skip

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...engines.dask import Opaque, start
+from ...engines.dask import start
+from ...engines.on_workers import Opaque
 from ...exceptions import MissingExtraError, TableError
 from ...text.format import count
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 MAX_PART_BYTES = 1 << 29  # of X: several fit into the memory of a worker, and each costs a task
 MIN_PART_BYTES = 1 << 22  # smaller parts cost more messages than work
-PARTS_PER_THREAD = 2  # to which smaller chunks are joined: each costs a task in every pass
+PARTS_PER_THREAD = (
+    8  # to which smaller chunks are joined, and copied; larger ones stay where they are
+)
 
 
 def users_client() -> "Client | None":

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...engines.dask import Opaque, item, start
+from ...engines.dask import start
+from ...engines.direct import ask
+from ...engines.on_workers import Opaque
 from ...engines.workers import require_equal_workers
 from ...exceptions import TableError
 from ..columns import Columns
@@ -29,6 +31,7 @@ from .parts import (
     kind_of_chunk,
     readable_part,
     stored_part,
+    summary_of,
 )
 from .request import Request, plan_of
 from .table import AnswerSource, DaskTable
@@ -52,7 +55,7 @@ def dask_table(client: "Client", request: Request) -> DaskTable:
     threads = max(1, sum(client.nthreads().values()))
     cuts = cuts_of(rows.lengths, len(chosen.features) * plan.dtype.itemsize, threads)
     spread_parts = PartPlaces(client, rows, len(cuts) - 1)
-    stored, summaries = [], []
+    stored = []
     sent = Opaque(plan)
     for i, (a, b) in enumerate(pairwise(cuts)):
         pieces = [None if c is None else c.pieces(a, b) for c in (rows, targets, weights)]
@@ -64,16 +67,14 @@ def dask_table(client: "Client", request: Request) -> DaskTable:
         )
         if spread_parts.slots:  # their rows are counted where they are cut
             lengths[0][:] = [stop - begin for _, begin, stop in pieces[0] or ()]  # type: ignore[index]
-        both = start(
+        part = start(
             client, stored_part, spread_parts.cut(pieces[0] or [], ranges),
             *(None if ps is None else [c.futures[p[0]] for p in ps]  # type: ignore[union-attr]
               for c, ps in zip((targets, weights), pieces[1:], strict=True)),
             sent, Opaque((ranges, places, lengths)), workers=spread_parts.workers(i),
         )  # fmt: skip
-        stored.append(start(client, item, both, 0))
-        summaries.append(start(client, item, both, 1))
-    del both
-    return _table(client, request, chosen, plan, stored, summaries, cuts)
+        stored.append(part)
+    return _table(client, request, chosen, plan, stored, cuts)
 
 
 def _table(
@@ -82,10 +83,9 @@ def _table(
     chosen: Columns,
     plan: PartPlan,
     stored: list[Any],
-    summaries: list[Any],
     cuts: list[int],
 ) -> DaskTable:
-    found, encoder = _merged(client.gather(summaries), chosen, plan)
+    found, encoder = _merged(ask(client, stored, summary_of), chosen, plan)
     found.require_rows("the collection", chosen.weights is not None)
     expansion = Expansion(encoder, request.drop_first)
     require_same_names(expansion.names)
@@ -95,10 +95,7 @@ def _table(
     parts = stored
     if expansion.is_needed or codes is not None:
         with_all = Opaque((expansion, codes)), Opaque(encoder)
-        parts = [
-            start(client, readable_part, part, summary, *with_all)
-            for part, summary in zip(stored, summaries, strict=True)
-        ]
+        parts = [start(client, readable_part, part, *with_all) for part in stored]
     is_named = plan.frame is not None
     reader = FrameReader(encoder, expansion) if expansion.is_needed else None
     table = DaskTable(
@@ -130,7 +127,7 @@ def _kinds(
     asked = [_first(rows)] if not first else []
     asked += [] if targets is None else [_first(targets)]
     kinds = [kind_of_chunk(chunk) for chunk in first]
-    kinds += client.gather([start(client, kind_of_chunk, chunk) for chunk in asked])
+    kinds += ask(client, asked, kind_of_chunk)
     return kinds[0], kinds[1] if len(kinds) > 1 else None
 
 

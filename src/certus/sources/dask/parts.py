@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...data.streamed import RowBlock
-from ...engines.dask import Opaque
+from ...engines.on_workers import Opaque, WorkerPart
 from ...exceptions import TableError
+from ...runtime.pool import blas_limiter
 from ...tables.binary_files import first_line
 from ...text.format import count
 from ..columns import Columns, kind_of
@@ -83,20 +84,20 @@ def kind_of_chunk(chunk: Any) -> ChunkKind:
 
 def stored_part(
     X: list[Any], y: list[Any] | None, s: list[Any] | None, plan: Opaque, own: Opaque
-) -> tuple[RowBlock | None, PartSummary]:
-    """Return the stored rows of a part and what was found in it.
+) -> WorkerPart:
+    """Return the stored rows of a part, with what was found in it as its summary.
 
     ``X, y, s``: chunks; ``own``: which rows of each, and the places of those of X.
     """
     try:
         return _stored_part((X, y, s), plan.value, *own.value)
     except TableError as error:  # of several parts, the first one's is raised
-        return None, PartSummary(str(error))
+        return WorkerPart(None, None, None, PartSummary(str(error)))
 
 
 def _stored_part(
     chunks: tuple[Any, Any, Any], plan: PartPlan, ranges: Any, places: list[Place], lengths: Any
-) -> tuple[RowBlock, PartSummary]:
+) -> WorkerPart:
     for k, (chunk, length) in enumerate(zip(chunks[0], lengths[0], strict=True)):
         require_length(chunk, length, places[k].part)
     for what, given, expected in zip(("y", "the weights"), chunks[1:], lengths[1:], strict=True):
@@ -107,7 +108,7 @@ def _stored_part(
         None if c is None else _joined([rows_of(chunk, *r) for chunk, r in zip(c, rs, strict=True)])
         for c, rs in zip(chunks[1:], ranges[1:], strict=True)
     )
-    found = FirstPass(plan.roles, copy.deepcopy(plan.distinct))
+    found = PartPass(plan.roles, copy.deepcopy(plan.distinct))
     blocks, before = [], 0
     for chunk, (a, b), place in zip(chunks[0], ranges[0], places, strict=True):
         X, y, s = _block(rows_of(chunk, a, b), frame, plan, place)
@@ -121,7 +122,15 @@ def _stored_part(
     texts = () if frame is None else tuple(tuple(v.codes) for v in frame.features if v is not None)
     labels = next((e.target for e in (frame, beside) if e is not None and e.target), None)
     summary = PartSummary(None, found, texts, () if labels is None else tuple(labels.codes))
-    return joined(blocks), summary
+    return WorkerPart(*joined(blocks), summary)
+
+
+class PartPass(FirstPass):
+    """A first pass whose sums, by BLAS in a third of the time, only tell what is finite."""
+
+    def _column_sums(self, X: np.ndarray) -> np.ndarray:
+        with blas_limiter:
+            return np.ones(len(X), X.dtype) @ X
 
 
 def joined(blocks: list[RowBlock]) -> RowBlock:
@@ -222,13 +231,14 @@ def _arrow(values: np.ndarray) -> Any:
 # --- with the categories and classes of all parts -------------------------------------------------
 
 
-def readable_part(stored: RowBlock, summary: PartSummary, of: Opaque, encoder: Opaque) -> RowBlock:
+def readable_part(stored: WorkerPart, of: Opaque, encoder: Opaque) -> WorkerPart:
     """Return a part with indicators of categories and indices of classes.
 
     ``encoder``: with the categories of all parts.
     """
     expansion, codes = of.value
     X, y, s = stored
+    summary: PartSummary = stored.summary
     everything: BatchEncoder = encoder.value
     columns = [j for j, v in enumerate(everything.features) if v is not None]
     if columns:
@@ -237,7 +247,7 @@ def readable_part(stored: RowBlock, summary: PartSummary, of: Opaque, encoder: O
             of_all = everything.features[j].codes  # type: ignore[union-attr]
             X[:, j] = np.array([of_all[value] for value in values])[X[:, j].astype(np.intp)]
         X = expansion.expand(X)
-    return RowBlock(X, class_indices(y, summary, codes, everything), s)
+    return WorkerPart(X, class_indices(y, summary, codes, everything), s)
 
 
 def class_indices(
@@ -252,6 +262,12 @@ def class_indices(
     assert encoder.target is not None
     places = np.array([codes.ranks[encoder.target.codes[value]] for value in summary.target])
     return places[y.astype(np.intp)].astype(float)
+
+
+def summary_of(part: WorkerPart) -> PartSummary:
+    """Return what the first reading of a part found."""
+    summary: PartSummary = part.summary
+    return summary
 
 
 class FrameReader:

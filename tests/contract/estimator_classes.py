@@ -9,6 +9,7 @@ CLASSES = [*(getattr(linear_model, name) for name in linear_model.__all__), svm.
 REGRESSORS = [cls for cls in CLASSES if is_regressor(cls())]
 CLASSIFIERS = [cls for cls in CLASSES if is_classifier(cls())]
 SEVERAL = [cls for cls in REGRESSORS if get_tags(cls()).target_tags.multi_output]
+POSITIVE = [cls for cls in REGRESSORS if get_tags(cls()).target_tags.positive_only]
 CLUSTERERS = [cluster.KMeans, cluster.MiniBatchKMeans, cluster.BisectingKMeans]
 TREES = [cluster.AgglomerativeClustering, cluster.DivisiveClustering, cluster.VariableClustering]
 SELECTORS = [feature_selection.NCFSClassifier, feature_selection.NCFSRegressor]

@@ -16,6 +16,7 @@ from certus.linear_model import (
     ElasticNet,
     ElasticNetCV,
     FirthLogisticRegression,
+    GammaRegressor,
     Lasso,
     LassoCV,
     LinearRegression,
@@ -24,6 +25,7 @@ from certus.linear_model import (
     OrdinalRegression,
     PenalizedClassifier,
     PenalizedRegressor,
+    PoissonRegressor,
     Ridge,
     RidgeCV,
 )
@@ -34,7 +36,7 @@ from tests.contract.families.clusters import CLUSTERS
 from tests.contract.families.machines import KERNEL_MACHINES, OTHERS, SELECTORS
 from tests.contract.families.mixtures import MIXTURES
 from tests.contract.families.neighbors import NEIGHBORS
-from tests.contract.problems import Problem, classification, ordered, regression
+from tests.contract.problems import Problem, amounts, classification, counts, ordered, regression
 
 LAWS = {
     "shift": "X + 1cᵀ: the same w; b takes up the shift",
@@ -57,6 +59,7 @@ PENALTY_HAS_UNITS = "the penalty is in the user's units, column by column"
 NORM_HAS_UNITS = "the least norm is that in the user's units"
 LABELS = "labels are names: they have no size and no origin"
 NUMBERS = "a number is not the name of a class"
+LOG_LINK = "the mean is the exponential of a score: its origin is 0, its unit is in b alone"
 NO_INTERCEPT = "without an intercept the shifted columns span another space"
 LEAVES_OUT_ROWS = (
     "the choice of α leaves out a row; of a row that stands there twice, one copy stays"
@@ -205,6 +208,20 @@ def ordinal(name: str, classes: int, alpha: float = 0.0, **more: Any) -> Law:
     return replace(case, problem=ordered, solver="certus.solvers.glm.ordinal:minimize")
 
 
+def log_link(kind: Any, name: str = "", problem: Any = counts, **parameters: Any) -> Law:
+    alpha, more = parameters.pop("alpha", 0.3), parameters.pop("more", {})
+    exempt = {"shift y": LOG_LINK, "scale y": LOG_LINK, **more.pop("exempt", {})}
+    return Law(
+        kind.__name__ + name, lambda penalty=1.0: kind(alpha=alpha * penalty, **parameters),
+        problem, solver="certus.solvers.glm.dispatch:solve", mean=True, tol=1e-12, rtol=1e-6,
+        no_claim={
+            "n_iter_": "the answer is the same however many steps led to it",
+            "has_offset_": "the other value makes the check ask for offsets",
+        },
+        exempt=exempt, **more,
+    )  # fmt: skip
+
+
 def linear_svc(**parameters: Any) -> Callable[..., LinearSVC]:
     C = parameters.pop("C", 0.5)
     return lambda penalty=1.0: LinearSVC(C=C / penalty, **parameters)
@@ -304,6 +321,23 @@ ESTIMATORS = [
     regressor("PenalizedRegressor, Huber",
               lambda penalty=1.0: PenalizedRegressor("huber", L2(penalty)),
               degree=2, exempt={"scale y": "δ is in the units of y, and stays"}),
+    log_link(PoissonRegressor, more={"exempt": UNITS}),
+    log_link(PoissonRegressor, ", no penalty", alpha=0.0),
+    log_link(PoissonRegressor, ", no intercept", fit_intercept=False,
+             more={"exempt": {**UNITS, "shift": NO_INTERCEPT}}),
+    log_link(PoissonRegressor, ", L1", l1_ratio=1.0, alpha=0.01,
+             more={"degree": 1, "exempt": UNITS}),
+    log_link(PoissonRegressor, ", L1 and L2", l1_ratio=0.5,
+             more={"exempt": {**UNITS, "scale X": TWO_DEGREES}}),
+    log_link(PoissonRegressor, ", n < p", more={"shape": (12, 30), "exempt": UNITS}),
+    log_link(PoissonRegressor, ", by conjugate gradients", solver="newton-cg",
+             more={"exempt": UNITS}),
+    log_link(GammaRegressor, "", amounts, more={"exempt": UNITS}),
+    log_link(GammaRegressor, ", no penalty", amounts, alpha=0.0),
+    log_link(GammaRegressor, ", no penalty, no intercept", amounts, alpha=0.0, fit_intercept=False,
+             more={"exempt": {"shift": NO_INTERCEPT}}),
+    log_link(GammaRegressor, ", L1", amounts, l1_ratio=1.0, alpha=0.01,
+             more={"degree": 1, "exempt": UNITS}),
     sparse_regressor("LassoCV", lasso_cv()),
     sparse_regressor("ElasticNetCV", lasso_cv(ElasticNetCV, l1_ratio=[0.2, 0.9]),
                      exempt={"scale X": TWO_DEGREES, "scale y": TWO_DEGREES}),

@@ -45,6 +45,27 @@ def regression(
     return Problem(X, y[:, 0] if k is None else y)
 
 
+def counts(seed: int, n: int = 60, p: int = 4, k: int | None = None) -> Problem:
+    """Poisson counts of mean exp(xᵀw + 1), X on a grid of 1/64; some are 0."""
+    X, z = _log_means(seed, n, p)
+    return Problem(X, np.random.default_rng(seed + 1).poisson(np.exp(z)).astype(float))
+
+
+def amounts(seed: int, n: int = 60, p: int = 4, k: int | None = None) -> Problem:
+    """Gamma amounts of mean exp(xᵀw + 1) and shape 2, on a grid of 1/64, as X is; none is 0."""
+    X, z = _log_means(seed, n, p)
+    y = np.exp(z) * np.random.default_rng(seed + 1).gamma(2.0, 0.5, size=n)
+    return Problem(X, (np.floor(64 * y) + 1) / 64)
+
+
+def _log_means(seed: int, n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
+    """X and xᵀw + 1; coefficients lie between ¼ and ½ (divided by √p/2 where columns are many)."""
+    rng = np.random.default_rng(seed)
+    X = np.round(64 * rng.normal(size=(n, p))) / 64
+    w = rng.uniform(0.25, 0.5, size=p) * rng.choice([-1.0, 1.0], size=p)
+    return X, X @ w / max(1.0, np.sqrt(p) / 2) + 1
+
+
 def classification(seed: int, n: int = 90, p: int = 4, classes: int = 2) -> Problem:
     """Labels 0, 1, … drawn from P(k | x) ∝ exp(xᵀw_k + b_k), X on a grid of 1/64.
 

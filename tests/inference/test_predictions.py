@@ -8,6 +8,7 @@ import statsmodels.api as sm
 
 from certus.exceptions import AliasWarning, InferenceError
 from certus.linear_model import LinearRegression, LogisticRegression, Ridge
+from certus.solvers.inference import linear as solver
 from tests.contract.problems import weights
 from tests.inference.inference_cases import each_intercept, noisy
 
@@ -96,6 +97,15 @@ def test_columns_far_from_zero_cost_no_digits():
     far = LinearRegression().fit(X + 2.0**20, y).inference(X + 2.0**20, y)
     table = far.predict(new_rows(X) + 2.0**20)
     np.testing.assert_allclose(table["std error"], near["std error"], rtol=1e-7)
+
+
+def test_the_covariance_itself_gives_the_same_errors(monkeypatch):
+    """Of many coefficients only the covariance is kept."""
+    X, y = noisy(8, k=2)
+    expected = LinearRegression().fit(X, y).inference(X, y).predict(new_rows(X))
+    monkeypatch.setattr(solver, "MAX_FACTORED_COEFFICIENTS", 2)
+    found = LinearRegression().fit(X, y).inference(X, y).predict(new_rows(X))
+    np.testing.assert_allclose(found["std error"], expected["std error"], rtol=1e-9)
 
 
 @pytest.mark.slow

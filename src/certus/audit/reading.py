@@ -61,6 +61,8 @@ _READERS_OF_BOTH: dict[str, Reader] = {
     "linear_model.RidgeCV": linear.read_ridge_cv,
     "linear_model.Lasso": penalized.read_elastic_net,
     "linear_model.ElasticNet": penalized.read_elastic_net,
+    "linear_model.PoissonRegressor": penalized.read_poisson,
+    "linear_model.GammaRegressor": penalized.read_gamma,
     "linear_model.LassoCV": penalized.read_elastic_net_cv,
     "linear_model.ElasticNetCV": penalized.read_elastic_net_cv,
     "neighbors.NearestNeighbors": neighbors.read_k_nearest,

@@ -12,6 +12,7 @@ from ..audit import Reading
 from .facts import (
     ClassFacts,
     Collapse,
+    CountFacts,
     Facts,
     FirthFacts,
     Iteration,
@@ -122,6 +123,11 @@ def penalized(result: Result, fit: Fit) -> Finding:
 def classes(result: Result, fit: Fit) -> Finding:
     separated = _optional(SeparationProof, result.get("separated"))
     return _optimum(result, fit, _make(ClassFacts, result, separated=separated))
+
+
+def counts(result: Result, fit: Fit) -> Finding:
+    falling = _optional(SeparationProof, result.get("falling"))
+    return _optimum(result, fit, CountFacts(separated=falling))
 
 
 def firth(result: Result, fit: Fit) -> Finding:

@@ -128,7 +128,18 @@ class Ordering:
     rises: bool  # the first column, with the classes
 
 
-Separation = SeparatingColumn | Combination | Ordering
+@dataclass(frozen=True)
+class Falling:
+    """Columns along which only counts of 0 change their means, which fall without limit."""
+
+    columns: tuple[int, ...]  # none: every count is 0, and the intercept falls
+    rows: int  # with count 0, whose means fall
+    threshold: float | None = None  # of a single column, in every row with a count above 0
+    side: str | None = None  # of the threshold, on which these rows are
+    level: float | None = None  # the single column in all of these rows; None: it varies
+
+
+Separation = SeparatingColumn | Combination | Ordering | Falling
 
 # --- facts of one family of models with coefficients ----------------------------------------------
 
@@ -163,6 +174,11 @@ class ClassFacts:
     separation: Separation | None = None  # the proof in terms of columns
     columns: ColumnSpread | None = None  # set where the claim does not hold
     support: int | None = None  # number of support vectors
+
+
+@dataclass(frozen=True, eq=False)
+class CountFacts(ClassFacts):
+    """Poisson and Gamma regression; ``separated``: a direction along which means of 0 fall."""
 
 
 @dataclass(frozen=True, eq=False)

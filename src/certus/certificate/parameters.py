@@ -58,6 +58,7 @@ class Parameters(TypedDict, total=False):
     one_vs_rest: bool
     class_weight: str | np.ndarray | None
     direction: tuple[np.ndarray, np.ndarray] | None
+    offset: bool
     # kernel machines
     beta: np.ndarray
     pairs: np.ndarray

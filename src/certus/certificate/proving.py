@@ -11,7 +11,8 @@ from ..proofs.linalg.linear_sums import dense, view_sample_rows
 from ..runtime.pool import blas_limiter
 from .check_results import CvChoice, from_check
 from .data import Data, checked
-from .facts import ClassFacts, ColumnSpread, SquaresFacts
+from .facts import ClassFacts, ColumnSpread, CountFacts, SquaresFacts
+from .falling_columns import what_falls
 from .findings import Finding, OptimumFinding
 from .registry import ClaimKind
 from .separating_columns import what_separates
@@ -61,7 +62,9 @@ def with_causes(finding: Finding, reading: Reading, rows: Rows, status: str) -> 
     facts, labels = finding.facts, reading.labels
     if status not in CERTIFIED_STATUSES:
         facts = replace(facts, columns=_columns(rows))
-    if facts.separated is not None:
+    if isinstance(facts, CountFacts) and facts.separated is not None:
+        facts = replace(facts, separation=what_falls(rows, facts.separated))
+    elif facts.separated is not None:
         assert labels is not None
         separation = what_separates(rows, len(labels.classes), facts.separated)
         facts = replace(facts, separation=separation)

@@ -14,7 +14,13 @@ from .answers import clusters as cluster_answers
 from .answers import kept_rows as answers_from_rows
 from .answers import linear as linear_answers
 from .answers.common import Result
-from .explain.classes import ClassWording, HingeWording, LogisticWording, OrdinalWording
+from .explain.classes import (
+    ClassWording,
+    HingeWording,
+    LogisticWording,
+    LogLinkWording,
+    OrdinalWording,
+)
 from .explain.clusters import ClusterWording
 from .explain.exact import UndefinedAnswers
 from .explain.firth import FirthWording
@@ -99,6 +105,8 @@ def _rows() -> list[ClaimKind]:
                    regression_pages.penalized),
         regression("huber_regression", "lasso", PenalizedWording(), results.penalized,
                    regression_pages.huber_regression),
+        ClaimKind("log_link", "certus.proofs.glm.log_link", results.counts, LogLinkWording(),
+              regression_pages.log_link, linear_answers.log_link, factors=True),
         classifier("logistic", LogisticWording(), logistic, linear_answers.logistic),
         classifier("softmax", ClassWording(), class_pages.softmax, linear_answers.softmax),
         classifier("ordinal", OrdinalWording(), class_pages.ordinal, linear_answers.ordinal),

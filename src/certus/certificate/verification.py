@@ -39,6 +39,7 @@ from .findings import (
 )
 from .fingerprint import fingerprint
 from .fitted_rows import compared_with_fit
+from .offsets import with_offsets
 from .pages.run import run_page
 from .parameters import Parameters
 from .proving import prove, with_causes
@@ -227,6 +228,18 @@ def _notes(
     return notes_on_classes(reading.labels.classes, facts, weighted)
 
 
+def _with_offsets(model: object, rows: Rows, offset: object, exposure: object) -> Rows:
+    """Rows with the offsets beside their targets, for a model that was fitted with some."""
+    if not hasattr(model, "has_offset_"):
+        raise CannotVerifyError(
+            f"{type(model).__name__} models have no offset: leave offset and exposure out"
+        )
+    try:
+        return with_offsets(rows, offset, exposure)
+    except (TypeError, ValueError) as error:
+        raise CannotVerifyError(str(error)) from error
+
+
 def _unknown_model(model: object) -> str:
     """Message for a model that no reader knows: the classes with the most similar names."""
     name, known = type(model).__name__, audit.readable()
@@ -247,6 +260,9 @@ def verify(
     bound: bool = False,
     by: Literal["proof", "page"] = "proof",
     decisions: comparison.When = "auto",
+    *,
+    offset: ArrayLike | None = None,
+    exposure: ArrayLike | None = None,
 ) -> Certificate:
     """Recompute from the data what a fitted model claims. The model is not fitted again.
 
@@ -267,6 +283,8 @@ def verify(
         "proof": the module of ``certus.proofs``, which works block by block and bounds every
         rounding error. "page": the module of ``certus.definitions``, at most 80 lines of NumPy on
         whole dense arrays, which ``export`` writes as a script.
+    offset, exposure : array-like, optional
+        Those that a PoissonRegressor or GammaRegressor was fitted with.
     decisions : {"auto", True, False}, default="auto"
         Whether to compare the model's predictions on these rows with those at the optimum, which
         costs a fit that starts from the model's parameters: ``Certificate.decisions``. "auto":
@@ -315,6 +333,8 @@ def verify(
         raise CannotVerifyError(str(error)) from error
     try:
         rows = data_for_verify(inner.model, inner.X, inner.y, sample_weight)
+        if offset is not None or exposure is not None:
+            rows = _with_offsets(inner.model, rows, offset, exposure)
         reading = _read(inner.model, rows)
         make = _certify_by_page if by == "page" else _certify
         certificate = make(reading, rows, tol, _feature_names(inner.model), bound)

@@ -25,6 +25,8 @@ SHORT_NAMES: dict[str, tuple[str | None, str | None, str | None]] = {
     "ridge": (None, "linear_model.Ridge", None),
     "lasso": (None, "linear_model.Lasso", None),
     "elastic-net": (None, "linear_model.ElasticNet", None),
+    "poisson": (None, "linear_model.PoissonRegressor", None),
+    "gamma": (None, "linear_model.GammaRegressor", None),
     "knn": ("neighbors.KNeighborsClassifier", "neighbors.KNeighborsRegressor", None),
     "svm": ("svm.LinearSVC", None, None),
     "ls-svm": ("svm.LSSVC", "svm.LSSVR", None),

@@ -20,16 +20,16 @@ from .streamed import StreamedTable, StreamedX
 
 STREAMING = (
     "LinearRegression, Ridge, RidgeCV, Lasso, ElasticNet, LassoCV, ElasticNetCV, "
-    "LogisticRegression, OrdinalRegression, LinearSVC, NCFSClassifier, NCFSRegressor, KMeans, "
-    "MiniBatchKMeans, all mixtures, and CalibratedClassifier and PriorCorrectedClassifier around a "
-    "fitted model"
+    "LogisticRegression, OrdinalRegression, PoissonRegressor, GammaRegressor, LinearSVC, "
+    "NCFSClassifier, NCFSRegressor, KMeans, MiniBatchKMeans, all mixtures, and "
+    "CalibratedClassifier and PriorCorrectedClassifier around a fitted model"
 )
 
 # models of scikit-learn that ``verify`` reads together with a table
 VERIFIED_OF_SKLEARN = (
     "LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV",
-    "LogisticRegression", "LogisticRegressionCV", "LinearSVC", "SGDClassifier", "KMeans",
-    "MiniBatchKMeans", "GaussianMixture",
+    "PoissonRegressor", "GammaRegressor", "LogisticRegression", "LogisticRegressionCV", "LinearSVC",
+    "SGDClassifier", "KMeans", "MiniBatchKMeans", "GaussianMixture",
 )  # fmt: skip
 
 

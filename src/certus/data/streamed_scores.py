@@ -61,6 +61,9 @@ def score_of_table(
         labels, weight = labels_of_table(table)
         given = {} if weight is None else {"sample_weight": weight}
         return float(score(model, table, labels, **given, **params))
+    if hasattr(model, "_score_table"):  # another measure than R²
+        require_no_arrays_beside(y, sample_weight)
+        return float(model._score_table(table, **params))
     if is_classifier(model):
         return accuracy(model, table, y, sample_weight)
     if is_regressor(model):

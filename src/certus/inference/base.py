@@ -41,7 +41,7 @@ class Estimated(ABC):
     fit_intercept: bool
     alpha: Any  # of a penalty α‖w‖²/2 or α‖w‖²: 0 without one
     # L and M of each target's covariance LMLᵀ, or of that of all classes
-    factors: tuple[tuple[np.ndarray, np.ndarray], ...] = field(default=(), kw_only=True)
+    factors: tuple[tuple[np.ndarray | None, np.ndarray], ...] = field(default=(), kw_only=True)
     design: FittedColumns | None = field(default=None, kw_only=True)
     n_groups: int | None = field(default=None, kw_only=True)  # of cov="cluster"
     # what a pipeline does with rows before the model
@@ -280,7 +280,7 @@ class Estimated(ABC):
             estimates[rows],
             low[rows],
             high[rows],
-            ratio=of[0] == "odds ratio",
+            ratio=of[0].endswith("ratio"),
             label=label,
             texts=[texts[i] for i in rows],
         ).plot(ax)

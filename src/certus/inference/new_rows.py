@@ -49,8 +49,10 @@ def require_determined(standard_errors: np.ndarray) -> None:
         )
 
 
-def standard_errors_of(directions: np.ndarray, factors: tuple[np.ndarray, np.ndarray]) -> Any:
-    """Return √(φᵀLMLᵀφ) of each row φ."""
+def standard_errors_of(
+    directions: np.ndarray, factors: tuple[np.ndarray | None, np.ndarray]
+) -> Any:
+    """Return √(φᵀLMLᵀφ) of each row φ; L = None is the identity."""
     L, M = factors
-    u = directions @ L
+    u = directions if L is None else directions @ L
     return np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", u, M, u, optimize=True), 0.0))

@@ -4,6 +4,7 @@ from .elastic_net import ElasticNet, Lasso
 from .elastic_net_cv import ElasticNetCV, LassoCV
 from .firth import FirthLogisticRegression
 from .least_squares import LinearRegression
+from .log_link import GammaRegressor, PoissonRegressor
 from .logistic import LogisticRegression
 from .logistic_cv import LogisticRegressionCV
 from .ordinal import OrdinalRegression
@@ -16,6 +17,7 @@ __all__ = [
     "ElasticNet",
     "ElasticNetCV",
     "FirthLogisticRegression",
+    "GammaRegressor",
     "Lasso",
     "LassoCV",
     "LinearRegression",
@@ -24,6 +26,7 @@ __all__ = [
     "OrdinalRegression",
     "PenalizedClassifier",
     "PenalizedRegressor",
+    "PoissonRegressor",
     "Ridge",
     "RidgeCV",
 ]

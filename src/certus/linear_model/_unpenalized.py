@@ -5,9 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from ..certificate.explain.linear import repeated_columns
 from ..data.rows import Rows
+from ..exceptions import AliasWarning
+from ..runtime.user_frame import warn_user
 from ..solvers.glm.linear_problem import Solution
 from ..solvers.least_squares.least_squares import solve
+from ..solvers.loop import Fit
 from ..solvers.separation.direction import separating_direction
 from ..solvers.separation.single_column import separating_column
 
@@ -46,3 +50,11 @@ def _fill_scores(
 ) -> tuple[()]:
     z[:] = X @ w + b
     return ()
+
+
+def warn_of_aliases(model: object, solution: Solution | Fit, n: int) -> None:
+    """Warn if some columns of the n rows are linear combinations of others."""
+    if solution.aliases is not None:
+        names = vars(model).get("feature_names_in_")
+        text = repeated_columns(solution.aliases, names, n, len(solution.w))
+        warn_user(text, AliasWarning)

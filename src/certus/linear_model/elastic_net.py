@@ -20,11 +20,11 @@ from ..solvers.lasso.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePe
 from ..solvers.lasso.elastic_net import ElasticNetResult
 from ..solvers.lasso.elastic_net_path import Regression, fit_one, regressions_of_one_fit
 from ..solvers.progress import OnStep, Step
-from ._aliases import warn_of_aliases
 from ._base import LinearRegressor
 from ._classifier import MIN_TOL, print_steps
 from ._path import elastic_net_penalty, enet_path, l1_ratio_in_range, lasso_path
 from ._solver_context import SolverContext
+from ._unpenalized import warn_of_aliases
 
 # residual that fits which evaluate all columns reach; a screened fit above it is continued
 MAX_COMPLETE_RESIDUAL = 1e-9

@@ -13,10 +13,10 @@ from ..runtime.progress import monitored
 from ..solvers.glm.firth import FirthProblem, firth_problem, minimize
 from ..solvers.loop import Fit
 from ..solvers.progress import OnStep
-from ._aliases import warn_of_aliases
 from ._classifier import LinearClassifier, Probabilities, attributes_of
 from ._inference import firth_inference
 from ._parameters import whole_number
+from ._unpenalized import warn_of_aliases
 
 
 class FirthLogisticRegression(Probabilities, LinearClassifier):

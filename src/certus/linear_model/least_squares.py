@@ -10,9 +10,9 @@ from ..data.validation import boolean, data_for_fit, not_negative
 from ..inference import Inference
 from ..runtime.config import effective_threads
 from ..runtime.progress import monitored
-from ._aliases import warn_of_aliases
 from ._base import LinearRegressor
 from ._inference import linear_inference
+from ._unpenalized import warn_of_aliases
 
 
 class LinearRegression(LinearRegressor):

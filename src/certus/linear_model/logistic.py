@@ -22,13 +22,12 @@ from ..solvers.glm.dispatch import MAX_HESSIAN_COLUMNS, choose, classification
 from ..solvers.glm.newton import Newton
 from ..solvers.loop import Fit, Solver
 from ..solvers.problem import Problem
-from ._aliases import warn_of_aliases
 from ._classifier import LinearClassifier, Probabilities, attributes_of
 from ._inference import logistic_inference
 from ._parameters import Strength, positive, strength_of, whole_number
 from ._partial_fit import fit_class_part, supports_partial_fit
 from ._registry import component, make_solver
-from ._unpenalized import least_norm, separation
+from ._unpenalized import least_norm, separation, warn_of_aliases
 
 SOLVERS = ("auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 NAMED_OPTIMIZERS = ("gd", "agd", "nesterov", "sgd", "asgd")  # run on X as it is

@@ -20,11 +20,11 @@ from ..solvers.glm.ordinal import OrdinalProblem, minimize, ordinal_problem
 from ..solvers.loop import Fit
 from ..solvers.progress import OnStep
 from ..solvers.separation.ordering import ordering_direction
-from ._aliases import warn_of_aliases
 from ._classifier import LinearClassifier, attributes_of
 from ._inference import ordinal_inference
 from ._parameters import whole_number
 from ._scores import scores
+from ._unpenalized import warn_of_aliases
 
 
 class OrdinalRegression(LinearClassifier):

@@ -10,9 +10,9 @@ from ..data.types import Seed
 from ..data.validation import boolean, data_for_fit, not_negative, one_of
 from ..inference import Inference
 from ..runtime.progress import monitored
-from ._aliases import warn_of_aliases
 from ._base import LinearRegressor
 from ._inference import linear_inference
+from ._unpenalized import warn_of_aliases
 
 SOLVERS = ("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")
 

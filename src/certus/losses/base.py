@@ -17,6 +17,7 @@ class Loss(Protocol):
     several: bool  # whether a row has K scores rather than one
     curvature_bound: float  # upper bound of the eigenvalues of the curvature
     never_zero: bool  # positive at every score, so that separated classes have no optimum
+    curved: bool  # the curvature is positive and smooth at every score
 
     def value(self, y: np.ndarray, z: np.ndarray) -> Any:
         """Return ℓ(y, z), (n,)."""
@@ -42,6 +43,7 @@ class OneScore:
 
     several = False
     never_zero = False
+    curved = False
 
     def curvature_product(self, state: np.ndarray, v: np.ndarray) -> np.ndarray:
         return state * v

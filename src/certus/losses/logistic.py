@@ -22,6 +22,7 @@ class Logistic(OneScore):
     formula = "log(1 + exp(−yz))"
     curvature_bound = 0.25
     never_zero = True
+    curved = True
 
     def value(self, y: np.ndarray, z: np.ndarray) -> Any:
         return self.evaluate(y, z)[0]

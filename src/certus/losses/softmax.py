@@ -23,6 +23,7 @@ class Softmax:
     several = True
     curvature_bound = 0.5
     never_zero = True
+    curved = True
 
     def value(self, y: np.ndarray, z: np.ndarray) -> Any:
         return self.evaluate(y, z)[0]

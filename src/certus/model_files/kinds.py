@@ -170,8 +170,8 @@ RECORDS: dict[str, Mapping[str, object]] = {
     **{f"certus.certificate.facts.{name}": {} for name in (
         "Iteration", "LeftOutDirection", "Repeat", "ColumnSpread", "RestartSummary", "RowMove",
         "Collapse",
-        "SeparationProof", "SeparatingColumn", "Combination", "Ordering", "SquaresFacts",
-        "PenalizedFacts", "ClassFacts", "FirthFacts", "KernelFacts",
+        "SeparationProof", "SeparatingColumn", "Combination", "Ordering", "Falling", "SquaresFacts",
+        "PenalizedFacts", "ClassFacts", "CountFacts", "FirthFacts", "KernelFacts",
     )},
 }  # fmt: skip
 STEP_RULE = ("sufficient_decrease", "shrink", "curvature", "length", "share")
@@ -181,6 +181,7 @@ PARTS: dict[str, tuple[str, ...]] = {
         "merges", "method", "metric", "metric_params", "scale", "X", "names", "rows", "dtype",
     ),
     "certus.losses.Squared": (), "certus.losses.Logistic": (), "certus.losses.Softmax": (),
+    "certus.losses.Poisson": (), "certus.losses.Gamma": (),
     "certus.losses.SquaredHinge": (), "certus.losses.Huber": ("delta",),
     "certus.penalties.L1": ("strength", "positive"),
     "certus.penalties.L2": ("strength", "positive"),

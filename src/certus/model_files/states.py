@@ -54,6 +54,8 @@ def _linear_model() -> dict[str, FittedState]:
         "ElasticNet": FittedState(ELASTIC_NET),
         "LassoCV": FittedState(ELASTIC_NET_CV),
         "ElasticNetCV": FittedState((*ELASTIC_NET_CV, "l1_ratio_")),
+        "PoissonRegressor": FittedState((*LINEAR, "has_offset_")),
+        "GammaRegressor": FittedState((*LINEAR, "has_offset_")),
         "PenalizedRegressor": FittedState(PENALIZED),
         "PenalizedClassifier": FittedState((*PENALIZED, *CLASSES)),
         "LogisticRegression": FittedState(classifier),

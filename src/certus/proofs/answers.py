@@ -1,6 +1,7 @@
 """Answers of a linear model for a row x, recomputed from the certified parameters.
 
     score             z = xᵀw + b; for a regression, the prediction
+    log link          mean = e^z
     logistic          P(second class) = σ(z),   σ(z) = 1/(1 + e^{−z})
     softmax           P(k) = e^{z_k} / Σ_l e^{z_l}
     against the rest  P(k) = σ(z_k) / Σ_l σ(z_l)
@@ -39,6 +40,15 @@ def linear_scores(X: np.ndarray, w: np.ndarray, b: np.ndarray, eps: float) -> Ex
 
 def regression(scores: Expected) -> dict[str, Expected]:
     return {"predict": scores}
+
+
+def means(scores: Expected, eps: float) -> dict[str, Expected]:
+    """Means e^z of a log link."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = np.exp(scores.value)
+        error = np.expm1(scores.error) + ELEMENTARY_ROUNDINGS * eps
+        # a mean below the smallest normal number has lost digits
+        return {"predict": Expected(mean, mean * error + np.finfo(np.float32).tiny * eps)}
 
 
 def classification(

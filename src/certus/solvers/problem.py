@@ -58,6 +58,11 @@ class Problem:
         """Code of an L1 or elastic-net penalty in the coordinate kernels."""
         return NON_NEGATIVE if self.positive else L1_L2
 
+    @property
+    def curved(self) -> bool:
+        """Whether every loss is curved everywhere, so that Newton's steps end quadratically."""
+        return bool(getattr(self.loss, "curved", self.loss.never_zero))
+
     def is_separated(self, n_correct: int) -> bool:
         """Return whether F is known to have no minimum.
 
@@ -128,6 +133,8 @@ def null_model(problem: Problem) -> tuple[np.ndarray, float]:
     loss, K = problem.loss, problem.outputs
     if loss.name in ("logistic", "softmax"):
         return _null_from_class_weights(class_weight_sums(problem), problem.fit_intercept)
+    if hasattr(loss, "best_constant") and not problem.null_w.any():
+        return _null_of_log_link(problem)
     if problem.rows.streamed and not (problem.fit_intercept or problem.null_w.any()):
         (F,) = problem.rows.reduce_targets(_loss_of_zero, loss)
         return np.zeros(K), float(F)
@@ -137,6 +144,28 @@ def null_model(problem: Problem) -> tuple[np.ndarray, float]:
         problem.rows.map(_scores, z, problem.null_w, np.zeros(K))
     b = _best_constant(loss, y, s, z[:, 0]) if problem.fit_intercept else np.zeros(K)
     return b, float(s @ loss.value(y, z[:, 0] + b[0]))
+
+
+def _null_of_log_link(problem: Problem) -> tuple[np.ndarray, float]:
+    """Return (b, F) of a loss whose best constant is a logarithm of a ratio of sums."""
+    loss, b = problem.loss, np.zeros(1)
+    if problem.fit_intercept:
+        above, below = problem.rows.reduce_targets(_constant_sums, loss)
+        with np.errstate(divide="ignore"):  # all counts are 0: the intercept is −∞
+            b = np.array([np.log(above / below)])
+    (F,) = problem.rows.reduce_targets(_loss_of_constant, loss, b[0])
+    return b, float(F)
+
+
+def _constant_sums(y: np.ndarray, s: np.ndarray | None, loss: Any) -> tuple[float, float]:
+    above, below = loss.best_constant(y[:, 0], s, np.zeros(len(y)))
+    return above, below
+
+
+def _loss_of_constant(y: np.ndarray, s: np.ndarray | None, loss: Loss, b: float) -> tuple[float]:
+    """Return Σ s ℓ(y, b) of one block, for a loss of one score."""
+    values = loss.value(y[:, 0], np.full(len(y), b))
+    return (float(values.sum() if s is None else s @ values),)
 
 
 def _loss_of_zero(y: np.ndarray, s: np.ndarray | None, loss: Loss) -> tuple[float]:

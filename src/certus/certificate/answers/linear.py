@@ -34,6 +34,15 @@ def linear(model: object, rows: Rows, reading: Reading, probabilities: str | Non
     return answers, wrong_classes(answers, reading, expected, decides)
 
 
+def log_link(model: object, rows: Rows, reading: Reading) -> Result:
+    """Compare the means exp(z), of offset 0."""
+    answers = call_methods(model, rows, ("predict",))
+    parameters, eps = reading.parameters, working_eps(answers.X, cast(_Linear, model).coef_)
+    scores = expected_answers.linear_scores(answers.X, parameters["w"], parameters["b"], eps)
+    expected = expected_answers.means(scores, eps)
+    return answers, expected_answers.other_numbers(answers.rows, answers.by_method, expected)
+
+
 def logistic(model: object, rows: Rows, reading: Reading) -> Result:
     one_vs_rest = reading.parameters.get("one_vs_rest")
     return linear(model, rows, reading, "one_vs_rest" if one_vs_rest else "logistic")

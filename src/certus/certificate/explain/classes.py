@@ -129,6 +129,13 @@ class OrdinalWording(ClassWording):
     penalty = "alpha > 0"
 
 
+class LogLinkWording(ClassWording):
+    """Poisson and Gamma regression."""
+
+    penalty = "alpha > 0"
+    ENDLESS = "along a direction only means of zeros change, and they fall without limit"
+
+
 def newton_gain(c: "Certificate") -> float:
     """Half the squared Newton decrement, where no bound is known."""
     return float(c.residual * optimum_finding(c).null_objective)

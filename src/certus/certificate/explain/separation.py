@@ -1,4 +1,4 @@
-"""Texts for classes that are separated, so that there is no finite optimum."""
+"""Texts for classes that are separated, and counts that fall, so that no optimum is finite."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...text.format import count, listed, name_of, number, printable
-from ..facts import ClassFacts, Combination, Ordering, SeparatingColumn, Separation
+from ..facts import ClassFacts, Combination, Falling, Ordering, SeparatingColumn, Separation
 from ..findings import facts_of
 from .wording import Lines
 
@@ -18,6 +18,7 @@ class _SeparationText(NamedTuple):
     separates: str  # which columns separate which classes
     grows: str  # which coefficients grow
     remedy: str
+    ratios: str = "odds ratios"
 
 
 def separates(c: "Certificate") -> str:
@@ -27,11 +28,11 @@ def separates(c: "Certificate") -> str:
 
 
 def no_finite_optimum(c: "Certificate") -> Lines:
-    text, grow, remedy = _text_of(c)
+    text, grow, remedy, ratios = _text_of(c)
     return [
         ("Objective", f"{number(c.objective, 7)}; larger coefficients always have a lower one"),
         ("What is wrong", f"{text}, so {grow}"),
-        ("What to do", f"do not read the coefficients, odds ratios or p-values; {remedy}"),
+        ("What to do", f"do not read the coefficients, {ratios} or p-values; {remedy}"),
     ]
 
 
@@ -48,15 +49,17 @@ def explain_separation(
 
 def _warning(text: _SeparationText) -> str:
     return printable(
-        f"no finite optimum. {text.separates}, so {text.grows}. Do not read the coefficients, odds "
-        f"ratios or p-values. {text.remedy[0].upper()}{text.remedy[1:]}."
+        f"no finite optimum. {text.separates}, so {text.grows}. Do not read the coefficients, "
+        f"{text.ratios} or p-values. {text.remedy[0].upper()}{text.remedy[1:]}."
     )
 
 
 def _text_of(c: "Certificate") -> _SeparationText:
     separation = facts_of(c, ClassFacts).separation
-    assert c.labels is not None
     assert separation is not None
+    if isinstance(separation, Falling):
+        return _SeparationText(*_falling(c.feature_names, separation), ratios="rate ratios")
+    assert c.labels is not None
     return _text(c.feature_names, c.labels.classes, separation)
 
 
@@ -73,6 +76,7 @@ def _text(
             "its coefficient grows without limit",
             f"use {firth}a finite C, or drop {name_of(separation.column, names)}",
         )
+    assert isinstance(separation, Combination)
     return _SeparationText(
         _by_columns(names, labels, separation),
         "its coefficients grow without limit",
@@ -122,3 +126,32 @@ def _by_one_column(
     if other is not None:
         text += f" and every other row is {_counted(labels[other], separation.other_rows)}"
     return text
+
+
+def _falling(names: Sequence[str] | None, falling: Falling) -> tuple[str, str, str]:
+    """What makes the optimum infinite, what follows for the coefficients, and the remedy."""
+    zeros = count(falling.rows, "row")
+    if not falling.columns:
+        return (
+            f"Every count is 0 ({zeros})",
+            "the intercept falls without limit",
+            "there is nothing to fit: give rows with counts above 0",
+        )
+    if len(falling.columns) > 1:
+        columns = listed([name_of(j, names) for j in falling.columns])
+        return (
+            f"A combination of {columns} is the same in every row with a count above 0, and beyond "
+            f"that in {zeros} with count 0",
+            "their coefficients grow without limit",
+            "use alpha > 0, or combine categories",
+        )
+    (j,) = falling.columns
+    moves = "falls" if falling.side == ">" else "grows"
+    where = f"{falling.side} {number(falling.threshold or 0.0, 15)}"
+    if falling.level is not None:
+        where = f"= {number(falling.level, 15)}"
+    return (
+        f"Every row with {name_of(j, names)} {where} has count 0 ({zeros})",
+        f"its coefficient {moves} without limit",
+        f"use alpha > 0, drop {name_of(j, names)}, or combine categories",
+    )

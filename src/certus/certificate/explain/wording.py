@@ -19,6 +19,7 @@ class Wording(Protocol):
     """
 
     INDEPENDENCE: str = "solver was not asked"  # what the check does not rely on
+    ENDLESS: str = "the classes are separated, so coefficients grow without limit"  # no optimum
     DOES_NOT_SAY: str = "that the model is true, the data sound, or that it predicts well"
 
     def claim(self, c: "Certificate", /) -> str:

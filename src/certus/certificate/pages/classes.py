@@ -91,9 +91,10 @@ def _class_weight(p: Parameters) -> list[float] | str | None:
 
 def without_penalty(p: Parameters) -> dict[str, object]:
     """The term of a model without a penalty: a separating direction, or independent columns."""
-    if p.get("l1") or p.get("l2") or p.get("alpha"):
+    direction = p.get("direction")
+    if (p.get("l1") or p.get("l2") or p.get("alpha")) and not (direction and p.get("family")):
         return {}
-    if direction := p.get("direction"):
+    if direction:
         u, c = direction  # (p, k) and (k,), as one vector
         return {"direction": Direction([*np.ravel(u).tolist(), *np.ravel(c).tolist()])}
     return {"independent": Independent()}

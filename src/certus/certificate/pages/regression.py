@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from ...audit import Labels
+from ...definitions.terms.families import GammaAmounts, PoissonCounts
 from ...definitions.terms.penalties.elastic_net import ElasticNet
 from ...definitions.terms.penalties.group_l2 import GroupL2
 from ...definitions.terms.penalties.mcp import MCP
@@ -12,6 +13,7 @@ from ...definitions.terms.penalties.scad import SCAD
 from ...definitions.terms.penalties.simplex import Simplex
 from ...definitions.terms.targets import Averaged, Signs, TargetColumn, TargetColumns
 from ..parameters import Parameters
+from .classes import without_penalty
 from .problem import PageCall
 
 Arguments = dict[str, object]
@@ -29,6 +31,15 @@ def huber_regression(p: Parameters, _labels: Labels | None) -> Iterator[PageCall
     for k, model in _models(p):
         arguments = {name: p[name] for name in ("scale", "epsilon", "alpha")}
         yield PageCall("huber_regression", TargetColumn(k), {**model, **arguments})
+
+
+def log_link(p: Parameters, _labels: Labels | None) -> Iterator[PageCall]:
+    """Yield the one problem; an offset is a second column of the targets."""
+    family = {"poisson": PoissonCounts, "gamma": GammaAmounts}[str(p["family"])]()
+    penalty = {"l1": p["l1"], "l2": p["l2"]}
+    for _, model in _models(p):
+        arguments = {"family": family, **model, **penalty, **without_penalty(p)}
+        yield PageCall("log_link", TargetColumns(), arguments)
 
 
 def penalized(p: Parameters, _labels: Labels | None) -> Iterator[PageCall]:

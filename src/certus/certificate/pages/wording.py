@@ -56,10 +56,10 @@ class PageWording(Wording):
         objective = number(c.objective, 7)
         finding = finding_of(c, PageFinding)
         if finding.claim == "no finite optimum":
-            separated = "the classes are separated, so coefficients grow without limit"
             return [
-                ("Objective", f"{objective}; {self.best_known(c)}"), ("What is wrong", separated),
-            ]  # fmt: skip
+                ("Objective", f"{objective}; {self.best_known(c)}"),
+                ("What is wrong", self.family.ENDLESS),
+            ]
         if c.bound is None:
             return [("Objective", objective), ("Condition", _condition(c))]
         rows = [("Objective", f"{objective}; the best possible is {best_possible(c.bound)}")]

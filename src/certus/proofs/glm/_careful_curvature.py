@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from certus.proofs.glm._curvature import excess_bound
+from certus.proofs.glm._curvature import excess_bound, of_loss
 from certus.proofs.glm.duality import EVALUATION_ROUNDINGS
 from certus.proofs.linalg.accurate_products import accurate_product, product_error
 from certus.proofs.linalg.linear_sums import UNIT, gamma
@@ -98,12 +98,12 @@ class Model(NamedTuple):
 
     def weights(self, X: Matrix, y: np.ndarray, s: np.ndarray) -> Any:
         """Return the trace of ω∇²ℓ of each row; 0 for rows left out of H."""
-        _, _, h = self.loss(y[:, 0], s, self.scores(self.columns.of(X))[0])
+        _, _, h = self.loss(of_loss(y), s, self.scores(self.columns.of(X))[0])
         return np.einsum("ikk->i", h) * self.counts(y, s, h)
 
     def counts(self, y: np.ndarray, s: np.ndarray, h: np.ndarray) -> Any:
         """Return which rows are included in H."""
-        return np.einsum("ikk->i", h) >= MIN_ROW_CURVATURE * self.loss.weights(y[:, 0], s)
+        return np.einsum("ikk->i", h) >= MIN_ROW_CURVATURE * self.loss.weights(of_loss(y), s)
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # an overflow gives no bound
@@ -206,7 +206,7 @@ def _careful_sums(
     A = model.columns.of(X)
     z, z_error = model.scores(A)
     z_error = (z_error + shift).max(axis=1)
-    value, slope, h = model.loss(y[:, 0], s, z)
+    value, slope, h = model.loss(of_loss(y), s, z)
     Z, Z_error = at.of(A)
     # bound of the effect of an error of z on the slopes, and so on the loss
     counts = np.abs(h).sum(axis=2) * (np.exp(2 * z_error) * z_error)[:, None]
@@ -247,7 +247,7 @@ def _largest_row(
     """Return the largest ‖(e_k − e_l)⊗Z_i‖ in A (K, r, m) of one block's rows included in H."""
     X, y, s = counted_rows(X, y, s)
     rows = model.columns.of(X)
-    used = model.counts(y, s, model.loss(y[:, 0], s, model.scores(rows)[0])[2])
+    used = model.counts(y, s, model.loss(of_loss(y), s, model.scores(rows)[0])[2])
     Z, maxima = at.of(rows[used])[0], 0.0
     step = max(16, 2**20 // A[0].size)
     for start in range(0, len(Z), step):

@@ -244,6 +244,11 @@ def with_constant(X: Matrix, view: View, constant: float | None) -> Any:
     return Z if constant is None else np.hstack([Z, np.full((len(Z), 1), constant)])
 
 
+def of_loss(y: np.ndarray) -> np.ndarray:
+    """Return targets (n,); (n, 2) where an offset stands beside them."""
+    return y[:, 0] if y.shape[1] == 1 else y
+
+
 def hessian(
     X: Matrix,
     y: np.ndarray,
@@ -256,7 +261,9 @@ def hessian(
 ) -> tuple[Any, Any]:
     """Return Σ h x xᵀ of one block for each pair of classes, and max |x_j| of weighted rows."""
     Z = with_constant(X, view, constant)
-    h = row_curvature(y[:, 0], np.ones(len(y)) if s is None else s, np.dot(Z[:, : len(w)], w) + b)
+    h = row_curvature(
+        of_loss(y), np.ones(len(y)) if s is None else s, np.dot(Z[:, : len(w)], w) + b
+    )
     K, P = w.shape[1], Z.shape[1]
     H = np.empty((K, P, K, P))
     for k in range(K):

@@ -98,6 +98,7 @@ class Fitted:
             self.infeasible = "a coefficient is not a finite number"
         elif not fit_intercept and b.any():
             self.infeasible = "there is an intercept, which fit_intercept=False excludes"
+        self.user_b = b
         # all penalised coefficients, in the user's units
         self.penalized = w if self.scaling is None else np.vstack([w, b / self.scaling])
         self.rounding = gamma(data.depth + EVALUATION_ROUNDINGS)

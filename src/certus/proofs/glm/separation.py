@@ -7,6 +7,13 @@ for any (w, b). *Complete*: all m_i > 0; *quasi-complete*: some are 0.
 
 A margin above the rounding error of its sum is positive. One within it is computed exactly: floats
 are integers times powers of two, and Python's integers are exact.
+
+Counts have none either, with a Poisson loss and no penalty, where a direction has
+
+    x_iᵀu + c ≤ 0 for every row,   = 0 where the count is above 0,   < 0 for some row
+
+Then the loss e^z − yz of each row falls along (u, c) or stays as it is, for ever; so does F where
+no coefficient of u is penalised. Rows of weight 0 do not count.
 """
 
 from typing import Any
@@ -14,9 +21,10 @@ from typing import Any
 import numpy as np
 
 from certus.proofs.linalg.linear_sums import dense, gamma
-from certus.proofs.types import RowData
+from certus.proofs.types import Matrix, RowData
 
 MAX_EXACT_ROWS = 2**14  # distinct rows of a block whose margins are summed exactly
+MAX_COLUMNS_TRIED = 8  # of those along which counts may fall: each costs a pass
 MAX_EXACT_NUMBERS = 2**22  # in the rows of a block that are compared for that
 
 
@@ -121,3 +129,89 @@ def exact_sign(products: list[tuple[float, float]] | np.ndarray) -> int:
             total, scale = total * (bottom // scale), bottom
         total += top * (scale // bottom)
     return (total > 0) - (total < 0)
+
+
+# --- counts ---
+
+
+def no_finite_optimum(
+    data: RowData, fit_intercept: bool, direction: tuple[np.ndarray, np.ndarray] | None
+) -> dict[str, Any] | None:
+    """Return a proof that F without a penalty falls for ever: along ``direction``, or by a column
+    that is constant where the count is above 0 and on one side of that elsewhere."""
+    if direction is not None and (fit_intercept or not np.any(direction[1])):
+        found = falls(data, direction)
+        if found is not None:
+            return found
+    low, high = data.reduce(_ranges, combine=_wider)  # (2, p): of zeros, and of the other rows
+    threshold = np.where(np.isfinite(low[1]), low[1], 0.0)  # with zeros alone, any will do
+    constant = (low[1] >= high[1]) & (fit_intercept | (threshold == 0))
+    for u, beyond in ((-1.0, low[0] >= threshold), (1.0, high[0] <= threshold)):
+        columns = np.flatnonzero(
+            constant & beyond & (low[0] < high[0]) | (constant & beyond & (low[0] != threshold))
+        )
+        for j in columns[:MAX_COLUMNS_TRIED]:
+            one = np.zeros(data.shape[1])
+            one[j] = u
+            found = falls(data, (one, np.array([-u * threshold[j]])))
+            if found is not None:
+                return found
+    return None
+
+
+def _ranges(X: Matrix, y: np.ndarray, s: np.ndarray | None) -> tuple[Any, Any]:
+    """Smallest and largest entries of each column, over rows with count 0 and over the others."""
+    low = np.full((2, X.shape[1]), np.inf)
+    high = -low
+    for k, rows in enumerate((y[:, 0] == 0, y[:, 0] > 0)):
+        part = dense(X[np.flatnonzero(rows if s is None else rows & (s > 0))])
+        low[k] = part.min(axis=0, initial=np.inf)
+        high[k] = part.max(axis=0, initial=-np.inf)
+    return low, high
+
+
+def _wider(left: tuple[Any, Any], right: tuple[Any, Any]) -> tuple[Any, Any]:
+    return np.minimum(left[0], right[0]), np.maximum(left[1], right[1])
+
+
+def falls(data: RowData, direction: tuple[np.ndarray, np.ndarray]) -> dict[str, Any] | None:
+    """Return a proof that F falls along (u, c), or None; ``rows``: whose score falls."""
+    u, c = (np.asarray(part, dtype=float).ravel() for part in direction)
+    if not (np.isfinite(u).all() and np.isfinite(c).all()) or len(c) != 1:
+        return None
+    falling, wrong = data.reduce(_falling_rows, u, float(c[0]))
+    if wrong or not falling:
+        return None
+    return {"rows": int(falling), "direction": (u[:, None], c)}
+
+
+def _falling_rows(
+    X: np.ndarray, y: np.ndarray, s: np.ndarray | None, u: np.ndarray, c: float
+) -> tuple[float, float]:
+    """Count the rows of a block whose score falls, and those that are wrong or undecided."""
+    counted = np.ones(len(y), dtype=bool) if s is None else s > 0
+    positive, used = y[:, 0] > 0, np.flatnonzero(u)
+    X = X.astype(float)
+    with np.errstate(over="ignore", invalid="ignore"):
+        z = np.asarray(X @ u) + c
+        error = gamma(len(u) + 4) * (np.asarray(abs(X) @ np.abs(u)) + abs(c))
+        error = error + np.finfo(float).tiny
+    falls = z < -error
+    wrong = counted & ((z > error) | (falls & positive) | ~np.isfinite(z))
+    if wrong.any():
+        return 0.0, float(wrong.sum())
+    falling = float((falls & counted).sum())
+    undecided = np.flatnonzero(counted & ~falls)
+    if len(undecided) * max(len(used), 1) > MAX_EXACT_NUMBERS:
+        return falling, float(len(undecided))
+    rows = np.column_stack([positive[undecided], dense(X[undecided])[:, used]])
+    distinct, copies = np.unique(rows, axis=0, return_counts=True)
+    if len(distinct) > MAX_EXACT_ROWS:
+        return falling, float(len(undecided))
+    not_allowed = 0.0
+    for row, count in zip(distinct, copies, strict=True):
+        sign = exact_sign([(1.0, c), *zip(row[1:], u[used], strict=True)])
+        if sign > 0 or (sign < 0 and row[0]):
+            not_allowed += count
+        falling += count * (sign < 0)
+    return falling, not_allowed

@@ -84,7 +84,7 @@ class Newton(ReprAsCalled):
         at, theta, delta, decrement, before = state.solver_state
         ratio = min(decrement / before, 1.0) if before > 0 else 1.0  # larger squares may overflow
         predicted = state.excess * ratio**2 * PREDICTION_SAFETY_FACTOR
-        curved = problem.loss.never_zero  # else the curvature may jump along the step
+        curved = problem.curved  # else the curvature may jump along the step
         if curved and decrement < QUADRATIC_PHASE_RATIO * before and predicted <= problem.goal:
             w, b = at.to_user(*split(theta + delta))
             return replace(

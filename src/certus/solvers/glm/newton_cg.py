@@ -71,7 +71,7 @@ class NewtonCG(ReprAsCalled):
     def step(self, problem: Problem, state: State) -> State:
         if isinstance(state.solver_state, FactoredState):
             return state.solver_state.factored.step(problem, state)
-        if not problem.loss.never_zero and worth_factoring(problem, state.passes or 0.0):
+        if not problem.curved and worth_factoring(problem, state.passes or 0.0):
             factored = FactoredProblem(problem)
             if factored.finite:
                 problem.cache["factored"] = factored
@@ -79,7 +79,7 @@ class NewtonCG(ReprAsCalled):
         current: NewtonCGState = state.solver_state
         newton, predicted, last = current.direction(problem)
         passes = (state.passes or 0.0) + current.products
-        curved = problem.loss.never_zero
+        curved = problem.curved
         if last and curved and predicted <= MAX_QUADRATIC_DECREASE * abs(state.objective):
             w, b = current.at.to_user(*current.moved(newton))
             f = state.objective - predicted / 2
@@ -325,7 +325,7 @@ def _factor(A: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     while True:
         A.flat[:: len(A) + 1] = 1 + ridge
         R, condition = factor(A.copy())
-        if condition < np.inf:
+        if condition < np.inf or not ridge < 1:  # what is not finite stays so
             return R, d
         ridge *= 100
 

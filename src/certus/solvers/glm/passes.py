@@ -76,7 +76,7 @@ def _uses_softmax_kernel(rows: Rows, loss: Loss, K: int) -> bool:
 
 def curvature_scale(problem: Problem, d: np.ndarray) -> np.ndarray:
     """Return Σ d for a preconditioner, bounded below where losses are linear and d is 0."""
-    if problem.loss.never_zero:
+    if problem.curved:
         return d
     return np.maximum(d, MIN_CURVATURE_SHARE * problem.loss.curvature_bound * problem.rows.S)
 

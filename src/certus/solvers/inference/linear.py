@@ -35,6 +35,7 @@ COVARIANCES = ("classical", *LEVERAGE_POWERS, "cluster")
 MAX_CHOLESKY_CONDITION = 1e6  # up to which the factor of the scaled products is accurate to 1e-10
 MAX_OUTSIDE_SHARE = 1e-8  # of a coefficient, outside the row space; above, it is not estimable
 SLICE_ELEMENTS = 1 << 16  # of Z at a time; 2¹⁴ was 1.7 times slower
+MAX_FACTORED_COEFFICIENTS = 2000  # beyond, L and M would take twice the memory of the covariance
 MIN_RESIDUAL_DF = 1e-6  # ν of n < p is a difference, accurate to about 1e-12
 MIN_LEVERAGE_COMPLEMENT = 1e-8  # a smaller 1 − h is rounding
 
@@ -50,7 +51,8 @@ class LinearEstimates(NamedTuple):
     parameters: np.ndarray  # (k,): tr H
     standard_errors: np.ndarray  # (m, k); NaN: not estimable
     covariance: np.ndarray  # (k, m, m)
-    factors: list[tuple[np.ndarray, np.ndarray]]  # L (m, r) and M (r, r), covariance LMLᵀ
+    # L (m, r) and M (r, r), covariance LMLᵀ; L = None: the identity
+    factors: list[tuple[np.ndarray | None, np.ndarray]]
 
 
 class ColumnBasis(NamedTuple):
@@ -85,7 +87,7 @@ def infer(
         parameters=np.empty(k),
         standard_errors=np.empty((m, k)),
         covariance=np.empty((k, m, m)),
-        factors=[(np.empty(0), np.empty(0))] * k,
+        factors=[(None, np.empty(0))] * k,
     )
     for a in np.unique(alpha):
         of = np.flatnonzero(alpha == a)
@@ -113,6 +115,8 @@ def infer(
             estimates.standard_errors[:, t], estimates.covariance[t] = errors, covariance
             # of targets with the same penalty L is the same: one array for all
             estimates.factors[t] = (estimates.factors[of[0]][0] if i else L, middle)
+            if m > MAX_FACTORED_COEFFICIENTS:
+                estimates.factors[t] = (None, estimates.covariance[t])
     return estimates
 
 

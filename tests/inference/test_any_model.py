@@ -9,8 +9,9 @@ from sklearn import linear_model as sk
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectFromModel, SelectKBest, VarianceThreshold
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
@@ -111,6 +112,21 @@ def test_a_transformed_target_is_named():
     expected = LinearRegression().fit(X, np.log(y)).inference(X, np.log(y))
     np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-12)
     assert "of the transformed target" in str(found)
+
+
+def test_steps_that_looked_at_y_are_named():
+    X, y = patients()
+    X = X[["age", "bmi", "bp"]]
+    for step, expected in (
+        (SelectKBest(k=2), "SelectKBest chose or made columns by y on these rows"),
+        (SelectFromModel(LinearRegression()), "SelectFromModel chose or made columns by y"),
+        (VarianceThreshold(), None),
+        (FeatureUnion([("best", SelectKBest(k=1)), ("scaled", StandardScaler())]), "SelectKBest"),
+    ):
+        pipe = fitted(make_pipeline(StandardScaler(), step, LinearRegression()), X, y)
+        text = str(certus.inference(pipe, X, y))
+        assert ("by y on these rows" in " ".join(text.split())) == (expected is not None)
+        assert expected is None or expected in " ".join(text.split())
 
 
 # --- searches -------------------------------------------------------------------------------------

@@ -1,11 +1,14 @@
 """The model inside pipelines, searches and transformed targets, and the names of its columns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.feature_selection import VarianceThreshold
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import InferenceError
@@ -51,7 +54,7 @@ def walk(model: Any, X: Any, y: Any) -> Walked:
                 names = _names_out(before, X, names)
                 X = before.transform(X)
                 pipelines.append(before)
-                remarks += _scaling_remarks(before)
+                remarks += _step_remarks(before)
             model = last
         elif isinstance(model, TransformedTargetRegressor):
             check_is_fitted(model)
@@ -87,17 +90,40 @@ def _names_out(before: Pipeline, X: Any, names: tuple[str, ...] | None) -> tuple
     return tuple(short if len(set(short)) == len(short) else full)
 
 
-def _scaling_remarks(before: Pipeline) -> list[str]:
-    scalers = [type(step).__name__ for _, step in before.steps if hasattr(step, "scale_")]
-    for _, step in before.steps:
-        for _, part, _ in getattr(step, "transformers_", ()):
-            parts = [one for _, one in part.steps] if isinstance(part, Pipeline) else [part]
-            scalers += [type(one).__name__ for one in parts if hasattr(one, "scale_")]
-    if not scalers:
-        return []
-    return [
-        f"coefficients are per unit of the columns as {listed(sorted(set(scalers)))} scaled them"
-    ]
+def _step_remarks(before: Pipeline) -> list[str]:
+    """Return in what units the columns are, and which steps made or chose them by y."""
+    steps = list(_single_steps(before))
+    remarks = []
+    scalers = sorted({type(step).__name__ for step in steps if hasattr(step, "scale_")})
+    if scalers:
+        by = listed(scalers)
+        remarks.append(f"coefficients are per unit of the columns as {by} scaled them")
+    supervised = sorted({type(step).__name__ for step in steps if _uses_target(step)})
+    if supervised:
+        remarks.append(
+            f"{listed(supervised)} chose or made columns by y on these rows, which these errors "
+            "ignore: they are too small"
+        )
+    return remarks
+
+
+def _single_steps(step: Any) -> Iterator[Any]:
+    """Yield the fitted transformers inside pipelines, unions and column transformers."""
+    parts = getattr(step, "transformers_", None) or getattr(step, "transformer_list", None)
+    if isinstance(step, Pipeline):
+        parts = step.steps
+    if parts is None:
+        yield step
+        return
+    for part in parts:
+        if not isinstance(part[1], str):  # "passthrough", "drop"
+            yield from _single_steps(part[1])
+
+
+def _uses_target(step: Any) -> bool:
+    """Return whether a step looked at y: it needs one, or selects columns by a model."""
+    selects = hasattr(step, "get_support") and not isinstance(step, VarianceThreshold)
+    return selects or (isinstance(step, BaseEstimator) and get_tags(step).target_tags.required)
 
 
 def _choice_remarks(search: Any) -> list[str]:

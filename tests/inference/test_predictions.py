@@ -100,7 +100,7 @@ def test_columns_far_from_zero_cost_no_digits():
 
 
 def test_the_covariance_itself_gives_the_same_errors(monkeypatch):
-    """Of many coefficients only the covariance is kept."""
+    """Results with many coefficients keep the covariance only."""
     X, y = noisy(8, k=2)
     expected = LinearRegression().fit(X, y).inference(X, y).predict(new_rows(X))
     monkeypatch.setattr(solver, "MAX_FACTORED_COEFFICIENTS", 2)

@@ -165,7 +165,12 @@ def fitted(t: Trial) -> tuple[Any, Any]:
 
 def _spoken(certificate: Any) -> None:
     """Every way in which a certificate is put into words."""
-    for words in (certificate.explain, certificate.note, certificate._repr_html_):
+    for words in (
+        certificate.explain,
+        certificate.note,
+        certificate._repr_html_,
+        certificate.to_json,
+    ):
         words()
     repr(certificate)
 

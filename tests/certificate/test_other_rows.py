@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.compose import make_column_transformer
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import (
@@ -22,9 +22,10 @@ from sklearn.linear_model import (
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import LinearSVC, LinearSVR
 
 import certus
+from certus.audit.rows_of_fit import rows_of_folds
 from certus.exceptions import CannotVerifyError
 
 CLASSIFIERS = [
@@ -90,6 +91,24 @@ def test_what_the_scaler_saw_is_said_in_numbers():
         "StandardScaler saw 400 rows, these are 169"
         in certus.verify(model, X[400:], y[400:]).explain()
     )
+
+
+def test_a_scaler_of_the_target_saw_the_rows_of_the_fit_too():
+    X, y = load_diabetes(return_X_y=True)
+    regressor = make_pipeline(HuberRegressor(fit_intercept=False))
+    model = TransformedTargetRegressor(regressor, transformer=StandardScaler())
+    c = certus.verify(model.fit(X[:300], y[:300]), X[300:], y[300:])
+    assert "StandardScaler saw 300 rows, these are 142" in c.other_rows
+
+
+def test_folds_that_name_rows_which_do_not_exist_are_evidence():
+    X, y = load_diabetes(return_X_y=True)
+    folds = [(np.arange(200), np.arange(200, 300)), (np.arange(100, 300), np.arange(100))]
+    search = GridSearchCV(LinearSVR(max_iter=10), {}, cv=folds)
+    assert next(rows_of_folds(search)).rows == 300
+    search = GridSearchCV(Lasso(), {"alpha": [0.1]}, cv=folds).fit(X[:300], y[:300])
+    c = certus.verify(search, X[:250], y[:250])
+    assert "cv of GridSearchCV saw 300 rows, these are 250" in c.other_rows
 
 
 def test_a_scaler_that_saw_as_many_other_rows_is_told_by_the_mean_it_leaves():

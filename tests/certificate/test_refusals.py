@@ -1,5 +1,6 @@
 """Refusals are short, name what was meant, and come from one frame."""
 
+import inspect
 import traceback
 from pathlib import Path
 
@@ -93,6 +94,27 @@ def test_a_refusal_has_one_frame_of_certus(name, call, monkeypatch):
         call()
     assert str(whole.value) == str(raised.value)
     assert len(frames_of_certus(whole.value)) > 1
+
+
+PUBLIC = (
+    certus, certus.cluster, certus.distances, certus.feature_selection, certus.metrics,
+    certus.neighbors, certus.svm,
+)  # fmt: skip
+# settings, names and drawings; and a check of the user's own functions
+REFUSE_LITTLE = (
+    "config_context", "get_config", "set_config", "names", "plot_dendrogram", "check_gradient",
+)  # fmt: skip
+
+
+def test_every_public_function_refuses_in_one_frame():
+    missing = [
+        f"{module.__name__}.{name}"
+        for module in PUBLIC
+        for name in module.__all__
+        if inspect.isfunction(getattr(module, name)) and name not in REFUSE_LITTLE
+        if not hasattr(getattr(module, name), "__wrapped__")
+    ]
+    assert not missing
 
 
 def test_an_error_in_the_middle_of_a_computation_keeps_its_frames(monkeypatch):

@@ -55,6 +55,7 @@ def unwrap(model: Any, X: object, y: object) -> Unwrapped:
             y = np.asarray(y, dtype=float)
             squeezed = y.reshape(-1, 1) if y.ndim == 1 else y
             y = model.transformer_.transform(squeezed).reshape(y.shape)
+            recorded += recorded_rows(model.transformer_)
             model = model.regressor_
         elif isinstance(model, BaseEstimator) and _is_search(model):
             check_is_fitted(model)

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from ..data.types import Metric
 from ..data.validation import one_of
 from ..runtime.config import effective_threads
+from ..runtime.refusals import refuses_in_one_frame
 from ..solvers.linkage import METHODS
 from ._build_tree import build_merges, dtype_of
 from ._linkage_problem import read_problem
@@ -23,6 +24,7 @@ class _MetricHolder(BaseEstimator):
         self.metric, self.metric_params = metric, metric_params
 
 
+@refuses_in_one_frame
 def linkage(
     X: npt.ArrayLike,
     method: str = "single",

@@ -18,6 +18,7 @@ from scipy.stats import norm, t
 from ..data.types import Seed
 from ..data.validation import positive_whole
 from ..runtime.config import effective_threads
+from ..runtime.refusals import refuses_in_one_frame
 from ..text.format import count, listed
 from ._clusterer import clusterer
 from ._n_clusters_input import generator, methods_of, numbers_of_clusters, rows_of
@@ -38,6 +39,7 @@ from ._n_clusters_verdict import (
 )
 
 
+@refuses_in_one_frame
 def choose_n_clusters(
     X: object,
     ks: object = range(1, 11),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..runtime.refusals import refuses_in_one_frame
 from ..text.suggestions import did_you_mean
 from .base import Distance
 from .boolean import FORMULAS, Boolean
@@ -46,6 +47,7 @@ def names() -> list[str]:
     return sorted([*CLASSES, *FORMULAS])
 
 
+@refuses_in_one_frame
 def get_distance(metric: object = "euclidean", **metric_params: object) -> Distance:
     """Return the distance of a name or a function; a Distance is returned unchanged.
 
@@ -108,6 +110,7 @@ def _unknown(metric: object) -> str:
     )
 
 
+@refuses_in_one_frame
 def pairwise_distances(
     X: np.ndarray,
     Y: np.ndarray | None = None,

@@ -27,6 +27,7 @@ from ..data.validation import data_for_search, positive_whole
 from ..data.validation import weights as row_weights
 from ..runtime.config import config_context, effective_threads
 from ..runtime.pool import blas_limiter, run_on_threads
+from ..runtime.refusals import refuses_in_one_frame
 from ..text.format import count, number
 from ..text.proportions import wilson
 from ._resampling import resamples, targets
@@ -37,6 +38,7 @@ MIN_ROWS = 4  # two halves of two
 WEIGHT_ATTRIBUTES = ("weights_", "feature_importances_", "coef_")
 
 
+@refuses_in_one_frame
 def stability_selection(
     estimator: Any,
     X: Any,

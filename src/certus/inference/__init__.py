@@ -31,6 +31,7 @@ from .base import Estimated
 from .comparison import NestedComparison, compare
 from .firth import FirthInference
 from .linear import Inference
+from .log_link import LogLinkInference
 from .logistic import LogisticInference
 from .ordinal import OrdinalInference
 from .proportional_odds import ProportionalOddsTest
@@ -38,6 +39,7 @@ from .proportional_odds import ProportionalOddsTest
 __all__ = [
     "FirthInference",
     "Inference",
+    "LogLinkInference",
     "LogisticInference",
     "NestedComparison",
     "OrdinalInference",

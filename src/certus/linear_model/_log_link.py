@@ -7,27 +7,21 @@ with weight s·e, an amount y that of y/e with weight s.
 """
 
 from abc import ABC
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from ..base.certified import CertifiedEstimator
 from ..certificate import TOL, Certificate, certify
-from ..certificate.offsets import offsets, require_no_offsets_beside, with_offsets
+from ..certificate.offsets import require_no_offsets_beside, with_offsets
 from ..data.memory import memory_for_gram
 from ..data.rows import Rows
-from ..data.streamed import StreamedTable
-from ..data.streamed_input import columns_of_queries, rows_of_targets
 from ..data.validation import (
     boolean,
     data_for_fit,
-    data_for_predict,
     one_of,
-    require_target,
-    target,
     warn_of_a_column,
-    weights,
 )
 from ..penalties import ElasticNet
 from ..runtime.progress import monitored
@@ -43,10 +37,9 @@ from ..solvers.loop import Fit, Solver
 from ..solvers.problem import Problem
 from ..solvers.progress import OnStep
 from ..solvers.separation.zero_counts import falling_direction
-from ..text.format import count
 from ._classifier import MIN_TOL, print_steps
+from ._log_link_answers import LogLinkAnswers, rates
 from ._parameters import positive, whole_number
-from ._scores import scores
 from ._solver_context import SolverContext
 from ._unpenalized import least_norm, warn_of_aliases
 
@@ -57,15 +50,10 @@ ENDLESS = "no finite optimum"
 LOWEST_INTERCEPT = float(np.log(np.finfo(float).tiny))  # where every count is 0
 
 
-class LogLinkRegressor(RegressorMixin, CertifiedEstimator, ABC):
+class LogLinkRegressor(LogLinkAnswers, RegressorMixin, CertifiedEstimator, ABC):
     """Base of regressors whose mean is exp(o + xᵀw + b)."""
 
     _reads_rows = True
-    _loss: ClassVar[Any]  # of one row
-    _mean_has_weight: ClassVar[bool]  # whether exposure is also a weight of the rate
-
-    coef_: np.ndarray
-    intercept_: float
     n_iter_: int
 
     def __init__(
@@ -131,7 +119,7 @@ class LogLinkRegressor(RegressorMixin, CertifiedEstimator, ABC):
             self._conclude(certify(self, rows, self._certificate_tol()))
             return self
         penalty = ElasticNet(total * rows.S, l1 / total if total else 0.0)
-        solved = rows.recoded(_rates, self._mean_has_weight) if self.has_offset_ else rows
+        solved = rows.recoded(rates, self._mean_has_weight) if self.has_offset_ else rows
         problem = Problem(solved, self._loss, penalty, bool(self.fit_intercept))
         fit, certificate = self._solve(problem, rows, start)
         if total == 0:
@@ -167,27 +155,6 @@ class LogLinkRegressor(RegressorMixin, CertifiedEstimator, ABC):
         if not flat and not rows.streamed:
             warn_of_a_column()
         return self._in_range(rows)
-
-    def _in_range(self, rows: Rows) -> Rows:
-        """Refuse targets that the loss is not defined for; a row of weight 0 may have any."""
-        n_refused, n_absent = rows.reduce_targets(_count_refused, self._loss)
-        if n_absent:
-            rows = rows.recoded(_absent_as_one)
-        if not n_refused:
-            return rows
-        step, start = 1 << 20, 0
-        while True:  # the first of them
-            part = slice(start, start + step)
-            y, s = np.asarray(rows.y[part])[:, 0], None if rows.s is None else rows.s[part]
-            refused = np.flatnonzero(self._loss.refused(y) & (True if s is None else s > 0))
-            if len(refused):
-                break
-            start += step
-        raise ValueError(
-            f"Some value(s) of y are out of the valid range of the loss: "
-            f"{count(int(n_refused), 'target')} {self._loss.range} (first: row "
-            f"{start + refused[0]}, {y[refused[0]]:g})"
-        )
 
     def _start(self, p: int) -> tuple[np.ndarray, np.ndarray] | None:
         """Return (w, b) of a warm start; None for a cold one."""
@@ -274,76 +241,6 @@ class LogLinkRegressor(RegressorMixin, CertifiedEstimator, ABC):
         for name, value in self._attributes(fit).items():
             setattr(self, name, value)
 
-    # --- methods of fitted models ---
-
-    def predict(self, X: object, offset: object = None, exposure: object = None) -> np.ndarray:
-        """Predict means exp(o + Xw + b), in float64.
-
-        Without offset and exposure these are the means for exposure 1: rates.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
-        offset : float or array-like of shape (n_samples,), default=None
-        exposure : float or array-like of shape (n_samples,), default=None
-            The time or the population to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        z = scores(self, X)
-        o = offsets(offset, exposure, len(z))
-        with np.errstate(over="ignore"):
-            means: np.ndarray = np.exp(z if o is None else z + o)
-        return means
-
-    def score(
-        self,
-        X: object,
-        y: object = None,
-        sample_weight: object = None,
-        offset: object = None,
-        exposure: object = None,
-    ) -> float:
-        """Return D², the share of the deviance of the mean alone that is explained.
-
-        With an offset or exposure, the mean alone is one rate for all rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features), or open_rows
-        y : array-like of shape (n_samples,)
-            None for ``certus.open_rows``, which brings targets and weights.
-        sample_weight : array-like of shape (n_samples,), default=None
-        offset, exposure : float or array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        float
-        """
-        require_target(self, y)
-        checked = data_for_predict(self, X)
-        n = checked.shape[0]
-        rows = self._in_range(Rows(checked, target(y, n), weights(sample_weight, n)))
-        return self._explained(with_offsets(rows, offset, exposure))
-
-    def _score_table(
-        self, table: StreamedTable, offset: object = None, exposure: object = None
-    ) -> float:
-        """Return D² on the rows of a table."""
-        require_no_offsets_beside(table, offset, exposure)
-        rows = rows_of_targets(self, columns_of_queries(self, table))
-        return self._explained(self._in_range(rows))
-
-    def _explained(self, rows: Rows) -> float:
-        rows = rows.recoded(_rates, self._mean_has_weight) if rows.y.shape[1] > 1 else rows
-        problem = Problem(rows, self._loss, ElasticNet(0.0), fit_intercept=True)
-        w, b = np.asarray(self.coef_, dtype=float), float(self.intercept_)
-        (left,) = rows.reduce(_loss_of_rows, self._loss, w, b)
-        of_mean = problem.null[1]
-        return float(1 - left / of_mean) if of_mean > 0 else float("nan")
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -351,34 +248,5 @@ class LogLinkRegressor(RegressorMixin, CertifiedEstimator, ABC):
         return tags
 
 
-def _rates(
-    y: np.ndarray, s: np.ndarray | None, mean_has_weight: bool
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return y/e (n, 1) and the weights of targets (n, 2) with their offsets log e."""
-    e = np.exp(y[:, 1])
-    if mean_has_weight:
-        s = e if s is None else s * e
-    return y[:, :1] / e[:, None], s
-
-
 def _sum_of_targets(y: np.ndarray, s: np.ndarray | None) -> tuple[float]:
     return (float(np.count_nonzero(y[:, 0] if s is None else y[s > 0, 0])),)
-
-
-def _count_refused(y: np.ndarray, s: np.ndarray | None, loss: Any) -> tuple[int, int]:
-    """Count the refused targets of rows with weight, and of those without."""
-    refused = loss.refused(y[:, 0])
-    absent = np.zeros(len(y), dtype=bool) if s is None else s == 0
-    return int(np.count_nonzero(refused & ~absent)), int(np.count_nonzero(refused & absent))
-
-
-def _absent_as_one(y: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Targets of rows of weight 0 as 1, which every loss is defined for."""
-    return np.where((s == 0)[:, None], 1.0, y), s
-
-
-def _loss_of_rows(
-    X: Any, y: np.ndarray, s: np.ndarray | None, loss: Any, w: np.ndarray, b: float
-) -> tuple[float]:
-    value = loss.value(y[:, 0], np.asarray(X @ w) + b)
-    return (float(value.sum() if s is None else s @ value),)

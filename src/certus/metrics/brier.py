@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..data.validation import as_numbers, positive_whole
+from ..runtime.refusals import refuses_in_one_frame
 from ..text.format import count, number, printable
 from ..text.table import ResultTable
 from ._input import read_truth, read_weights, require_probabilities
@@ -79,6 +80,7 @@ class BrierResult:
         )
 
 
+@refuses_in_one_frame
 def brier_decomposition(
     y_true: object, y_prob: object, *, bins: int | None = 10, pos_label: object = None,
     sample_weight: object = None,

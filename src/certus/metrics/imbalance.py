@@ -8,6 +8,7 @@ import numpy as np
 
 from ..data.types import Seed
 from ..data.validation import one_of, positive_whole
+from ..runtime.refusals import refuses_in_one_frame
 from ..text.format import number
 from ._input import read_predictions, read_truth, read_weights
 from ._interval_choice import choose_intervals
@@ -17,6 +18,7 @@ from .report import ImbalanceResult
 from .thresholds import checked_cost
 
 
+@refuses_in_one_frame
 def imbalance_report(
     y_true: object, y_pred: object, threshold: float | None = None, *, kind: str = "auto",
     pos_label: object = None, sample_weight: object = None, confidence: float = 0.95,

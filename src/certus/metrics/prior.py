@@ -24,6 +24,7 @@ from ..data.streamed import StreamedTable
 from ..data.streamed_answers import answers_to
 from ..data.streamed_input import refuse_table, require_no_arrays_beside
 from ..data.streamed_scores import accuracy
+from ..runtime.refusals import refuses_in_one_frame
 from ._priors import read_prior
 from ._trained import FittedClassifier, decides_at_half, shares_of, shift_shares, trained_shares
 
@@ -174,6 +175,7 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
 accept_collections(PriorCorrectedClassifier)
 
 
+@refuses_in_one_frame
 def correct_prior(
     model: FittedClassifier, prevalence: object, *, trained_prevalence: object = None,
     X: object = None, y: object = None, sample_weight: object = None,

@@ -14,11 +14,13 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import recall_score
 
 from ..data.labels import encode
+from ..runtime.refusals import refuses_in_one_frame
 from ..runtime.user_frame import warn_user
 from ..text.format import count
 from ._input import read_answers, read_positive, read_rows, read_truth, read_weights
 
 
+@refuses_in_one_frame
 def sensitivity_score(
     y_true: object, y_pred: object, *, pos_label: object = None, sample_weight: object = None
 ) -> float:
@@ -46,6 +48,7 @@ def sensitivity_score(
     return _recall(y_true, y_pred, pos_label, sample_weight, 1)
 
 
+@refuses_in_one_frame
 def specificity_score(
     y_true: object, y_pred: object, *, pos_label: object = None, sample_weight: object = None
 ) -> float:
@@ -73,6 +76,7 @@ def specificity_score(
     return _recall(y_true, y_pred, pos_label, sample_weight, 0)
 
 
+@refuses_in_one_frame
 def geometric_mean_score(
     y_true: object,
     y_pred: object,

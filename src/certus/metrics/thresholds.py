@@ -6,7 +6,10 @@ predict positive  ⇔  (1 − p)·cost_fp < p·cost_fn  ⇔  p > cost_fp/(cost_f
 import math
 import numbers
 
+from ..runtime.refusals import refuses_in_one_frame
 
+
+@refuses_in_one_frame
 def threshold_for(cost_fp: float, cost_fn: float) -> float:
     """Return the threshold on a calibrated probability that minimises the expected cost.
 

@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import ModelFileError
+from ..runtime.refusals import refuses_in_one_frame
 from . import layout
 from .document import SCHEMA_VERSION, Summary, checked, summary_of
 from .kinds import KindTable, name_of
@@ -33,6 +34,7 @@ class ModelFile(NamedTuple):
     table: Json  # columns and types of the table of the fit; None: it was fitted on arrays
 
 
+@refuses_in_one_frame
 def save(model: object, path: FilePath) -> None:
     """Save a fitted model of certus, or a pipeline that ends in one, to a file.
 
@@ -108,6 +110,7 @@ def _require_model(model: object) -> None:
         ) from error
 
 
+@refuses_in_one_frame
 def load(path: FilePath) -> object:
     """Load a model that ``certus.save`` wrote.
 

@@ -19,6 +19,7 @@ from ..data.labels import encode, read_labels
 from ..data.types import Metric
 from ..data.validation import positive_whole
 from ..exceptions import DegenerateWarning
+from ..runtime.refusals import refuses_in_one_frame
 from ..runtime.user_frame import warn_user
 from ..text.format import count, listed
 from ._left_out_neighbors import (
@@ -82,6 +83,7 @@ class Density:
         return f"Density({several}{flag})"
 
 
+@refuses_in_one_frame
 def density(
     X: object,
     Q: object = None,

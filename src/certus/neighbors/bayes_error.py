@@ -15,6 +15,7 @@ import numpy as np
 from ..data.labels import encode, read_labels, require_two_classes
 from ..data.types import Metric, Seed
 from ..data.validation import positive_whole
+from ..runtime.refusals import refuses_in_one_frame
 from ..text.format import count, number, printable
 from ..text.proportions import clopper_pearson
 from ._averages import check_share
@@ -84,6 +85,7 @@ class BayesErrorResult:
         )
 
 
+@refuses_in_one_frame
 def bayes_error_bracket(
     X: object,
     y: object,

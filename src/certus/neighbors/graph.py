@@ -6,6 +6,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.validation import one_of
+from ..runtime.refusals import refuses_in_one_frame
 from ._base import NeighborsModel
 from ._search import NearestMixin, WithinRadiusMixin
 from .nearest import NearestNeighbors
@@ -13,6 +14,7 @@ from .nearest import NearestNeighbors
 INCLUDE_SELF_VALUES = (True, False, "auto")
 
 
+@refuses_in_one_frame
 def kneighbors_graph(
     X: object,
     n_neighbors: int,
@@ -60,6 +62,7 @@ def kneighbors_graph(
     return model._nearest_graph(_queries(model, include_self, mode), n_neighbors, mode)
 
 
+@refuses_in_one_frame
 def radius_neighbors_graph(
     X: object,
     radius: float,

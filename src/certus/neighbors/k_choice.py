@@ -19,6 +19,7 @@ from ..data.labels import encode, read_labels, require_two_classes
 from ..data.types import Metric, Seed
 from ..data.validation import as_numbers, one_of, positive_whole, target
 from ..data.validation import weights as row_weights
+from ..runtime.refusals import refuses_in_one_frame
 from ..text.format import count
 from ._averages import (
     BOOTSTRAP_VARIANCE_FACTOR,
@@ -41,6 +42,7 @@ from ._losses import (
 MIN_DEFAULT_LARGEST_K, MAX_DEFAULT_LARGEST_K = 20, 100  # limits of the largest k tried by default
 
 
+@refuses_in_one_frame
 def choose_k(
     X: object,
     y: object,

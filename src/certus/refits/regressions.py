@@ -20,7 +20,7 @@ from .no_refit import NoRefitError
 
 TOL = 1e-10  # of the excess, as a share of the intercept's objective: bounds are then narrow
 MAX_ITER = 1000
-MAX_SCALES = 200  # values of Huber's scale
+MAX_SCALES = 30  # values of Huber's scale
 SCALE_RTOL = 1e-12
 
 Parameters = Mapping[str, Any]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..exceptions import UsageError
 from ..model_files import summary
+from ..runtime.refusals import refuses_in_one_frame
 from ..tables import Table, read_table
 from ..tables.frames import order_of, table_of_frame
 from . import folder as folders
@@ -135,6 +136,7 @@ class Report:
         return f"Report({self.content.title} {self.verdict})"
 
 
+@refuses_in_one_frame
 def report(
     data: Any,
     target: str | None = None,

@@ -63,6 +63,11 @@ class Problem:
         """Whether every loss is curved everywhere, so that Newton's steps end quadratically."""
         return bool(getattr(self.loss, "curved", self.loss.never_zero))
 
+    @property
+    def has_unbounded_curvature(self) -> bool:
+        """Whether the loss is exponential."""
+        return bool(np.isinf(self.loss.curvature_bound))
+
     def is_separated(self, n_correct: int) -> bool:
         """Return whether F is known to have no minimum.
 

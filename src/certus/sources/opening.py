@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import MissingExtraError, TableError
+from ..runtime.refusals import refuses_in_one_frame
 from .arrow_rows import ArrowRows
 from .collections import is_dask
 from .columns import chosen_columns
@@ -36,6 +37,7 @@ from .targets import codes_of_target, distinct_targets, holds_labels
 CATEGORIES = ("one-hot", "drop-first")
 
 
+@refuses_in_one_frame
 def open_rows(
     source: Any,
     columns: Any = None,

@@ -13,12 +13,14 @@ from ..data.types import Metric
 from ..data.validation import data_for_transform, positive_whole
 from ..distances import get_distance
 from ..runtime.config import effective_threads
+from ..runtime.refusals import refuses_in_one_frame
 from ..solvers.neighbors.index import DenseIndex
 from ..text.format import count
 
 EQUALITY_TOLERANCE = 1e-12  # relative: distances that differ by rounding only
 
 
+@refuses_in_one_frame
 def density_weights(
     X: object, k: int = 5, *, y: object = None, metric: Metric = "euclidean"
 ) -> np.ndarray:

@@ -26,8 +26,10 @@ from .record import Decisions
 When = Literal["auto"] | bool
 # statuses of which "auto" compares the decisions
 MISSED = ("nearly optimal", "not optimal")
-MAX_WORK = 4e9  # n·m·min(n, m), m coefficients: one step of Newton's method takes about a second
-MAX_FACTORED = 300  # coefficients beyond which solvers do not factor
+# n·m·min(n, m) of m coefficients, a step of Newton's method: at 1e9 refits took 1 to 3 s
+MAX_WORK = 4e9
+MAX_FACTORED = 300  # coefficients beyond which most solvers do not factor
+MANY_STEPS = {"hinge": 5.0, "huber_regression": 20.0}  # how much longer these take
 CHANGED_SHARE = 0.01  # of the typical error: a prediction that moves by less does not count
 
 
@@ -45,7 +47,7 @@ def compare(
     n, m = rows.shape[0], np.size(reading.parameters["w"])
     if rows.streamed:
         return None, "decisions are not compared on rows that are read block by block"
-    if when == "auto" and float(n) * m * min(n, m, MAX_FACTORED) > MAX_WORK:
+    if when == "auto" and _work(reading.definition, n, m) > MAX_WORK:
         return None, (
             "decisions are not compared with the optimum's: a refit of so many rows and columns "
             "takes long. decisions=True does it"
@@ -53,12 +55,18 @@ def compare(
     if not np.isfinite(reading.parameters["w"]).all():
         return None, None
     try:
-        return _compared(reading, rows, tol), None
+        with np.errstate(all="ignore"):  # coefficients near the limits of float64
+            return _compared(reading, rows, tol), None
     except NoRefitError as error:
         return None, f"decisions are not compared with the optimum's: {error}"
     except Exception as error:  # a solver's failure must not hide the verdict
         name = type(error).__name__
         return None, f"decisions are not compared with the optimum's: the refit failed ({name})"
+
+
+def _work(definition: str, n: int, m: int) -> float:
+    most = m if definition == "hinge" else MAX_FACTORED
+    return MANY_STEPS.get(definition, 1.0) * n * m * min(n, m, most)
 
 
 def _compared(reading: Reading, rows: Rows, tol: float) -> Decisions:
@@ -86,6 +94,8 @@ def _decisions(
 ) -> Decisions:  # fmt: skip
     counts = np.flatnonzero(weight > 0)
     change = np.abs(before.values - after.values).max(axis=1)[counts]
+    if not (len(change) and np.isfinite(change).all()):
+        raise NoRefitError("there are predictions that are not finite")
     at = int(np.argmax(change))
     unit = None
     if before.label is None or after.label is None:

@@ -17,7 +17,8 @@ ICON = {
 }  # fmt: skip
 
 
-HEADLINES = ("At the optimum", "What is wrong", "Gap", "Stationary")  # lines of ``explain``
+# lines of ``explain`` that are not under Details; the title of a claim that holds has its gap
+HEADLINES = ("At the optimum", "What is wrong", "Why no more")
 MAX_HEADLINES = 2
 
 

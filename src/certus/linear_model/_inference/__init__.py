@@ -8,6 +8,7 @@ from .linear import (
     require_same_objective,
     require_same_rows,
 )
+from .log_link import log_link_inference
 from .logistic import logistic_inference
 from .ordinal import ordinal_inference
 
@@ -15,6 +16,7 @@ __all__ = [
     "design_of",
     "firth_inference",
     "linear_inference",
+    "log_link_inference",
     "logistic_inference",
     "ordinal_inference",
     "require_certified_and_unedited",

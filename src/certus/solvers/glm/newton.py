@@ -212,6 +212,8 @@ def _state(
         excess = duality_gap(problem, at, gradient)
         bound = objective - excess
     tiny = decrement <= OBJECTIVE_ROUNDING * abs(objective)
+    if tiny and problem.has_unbounded_curvature:  # F does not show the step, the coefficients do
+        w, b = at.to_user(*split(theta + delta))
     separated = problem.is_separated(sums.n_correct)
     state = State(w, b, objective, 0.0 if tiny else excess, bound, separated, singular)
     state.solver_state = at, theta, delta, decrement, 0.0  # 0: no previous decrement

@@ -1,0 +1,179 @@
+"""Standard errors of Poisson and Gamma regression: statsmodels', laws, refusals."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import certus
+from certus.exceptions import InferenceError, SeparationWarning
+from certus.linear_model import GammaRegressor, PoissonRegressor
+from tests.log_link.log_link_cases import FAMILIES, case
+
+sm = pytest.importorskip("statsmodels.api")
+MODELS = {"poisson": PoissonRegressor, "gamma": GammaRegressor}
+each_family = pytest.mark.parametrize("family", FAMILIES)
+
+
+def theirs(c, cov="nonrobust", fit_intercept=True):
+    family = sm.families.Poisson() if c.family == "poisson" else None
+    family = family or sm.families.Gamma(sm.families.links.Log())
+    X = np.column_stack([np.ones(len(c.X)), c.X]) if fit_intercept else c.X
+    model = sm.GLM(c.y, X, family=family, freq_weights=c.s, offset=c.o)
+    return model.fit(tol=1e-13, maxiter=500, tol_criterion="params", cov_type=cov)
+
+
+@each_family
+@pytest.mark.parametrize("more", [False, True])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("cov", ["classical", "HC0"])
+def test_all_numbers_are_those_of_statsmodels(family, more, fit_intercept, cov):
+    c = case(family, "none", n=90, offset=more)
+    if more:
+        c = c._replace(s=np.random.default_rng(1).integers(1, 4, size=90).astype(float))
+    reference = theirs(c, "nonrobust" if cov == "classical" else cov, fit_intercept)
+    model = MODELS[family](alpha=0, fit_intercept=fit_intercept).fit(c.X, c.y, c.s, offset=c.o)
+    ours = model.inference(c.X, c.y, c.s, cov, offset=c.o)
+    np.testing.assert_allclose(ours.coef, reference.params, rtol=1e-8)
+    np.testing.assert_allclose(ours.standard_errors, reference.bse, rtol=1e-8)
+    np.testing.assert_allclose(ours.statistic, reference.tvalues, rtol=1e-8)
+    np.testing.assert_allclose(ours.pvalues, reference.pvalues, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(
+        np.column_stack([ours.conf_int()["low"], ours.conf_int()["high"]]),
+        reference.conf_int(), rtol=1e-7,
+    )  # fmt: skip
+    assert ours.deviance == pytest.approx(reference.deviance, rel=1e-8)
+    assert ours.pearson_chi2 == pytest.approx(reference.pearson_chi2, rel=1e-8)
+    assert ours.dispersion == pytest.approx(reference.scale, rel=1e-8)
+    assert ours.degrees_of_freedom == reference.df_resid
+    if fit_intercept:
+        assert ours.null_deviance == pytest.approx(reference.null_deviance, rel=1e-8)
+    if family == "poisson":
+        assert ours.log_likelihood == pytest.approx(reference.llf, rel=1e-8)
+        assert ours.aic == pytest.approx(reference.aic, rel=1e-8)
+        assert ours.bic == pytest.approx(reference.bic_llf, rel=1e-8)
+
+
+@each_family
+def test_hc1_is_hc0_times_n_over_its_degrees_of_freedom(family):
+    c = case(family, "none", n=90)
+    model = MODELS[family](alpha=0).fit(c.X, c.y)
+    hc0, hc1 = (model.inference(c.X, c.y, cov=cov) for cov in ("HC0", "HC1"))
+    np.testing.assert_allclose(hc1.covariance, hc0.covariance * 90 / 86, rtol=1e-12)
+
+
+@each_family
+@pytest.mark.parametrize("cov", ["classical", "HC0", "HC1"])
+def test_a_weight_of_two_is_a_row_repeated(family, cov):
+    c = case(family, "none", n=60)
+    s = np.random.default_rng(2).integers(0, 4, size=60)
+    one = MODELS[family](alpha=0).fit(c.X, c.y, s).inference(c.X, c.y, s, cov)
+    X, y = np.repeat(c.X, s, axis=0), np.repeat(c.y, s)
+    other = MODELS[family](alpha=0).fit(X, y).inference(X, y, cov=cov)
+    assert one.n == other.n == s.sum()
+    np.testing.assert_allclose(one.covariance, other.covariance, rtol=1e-8)
+
+
+@each_family
+def test_units_and_origins_of_columns_change_nothing_else(family):
+    c = case(family, "none", n=90)
+    here = MODELS[family](alpha=0).fit(c.X, c.y).inference(c.X, c.y)
+    X = c.X * [1e6, 1e-6, 1] + [0, 0, 2.0**20]
+    there = MODELS[family](alpha=0).fit(X, c.y).inference(X, c.y)
+    np.testing.assert_allclose(
+        there.standard_errors[1:] * [1e6, 1e-6, 1], here.standard_errors[1:], rtol=1e-7
+    )
+    np.testing.assert_allclose(there.pvalues[1:], here.pvalues[1:], rtol=1e-5)
+
+
+def test_rate_ratios_are_exponentials_and_units_multiply():
+    c = case("poisson", "none", n=90)
+    inference = PoissonRegressor(alpha=0).fit(c.X, c.y).inference(c.X, c.y)
+    table = inference.rate_ratios(level=0.9, per={"x1": 10})
+    np.testing.assert_allclose(table["rate ratio"], np.exp(inference.coef[1:] * [1, 10, 1]))
+    low, high = (inference.conf_int(0.9)[end][1:] * [1, 10, 1] for end in ("low", "high"))
+    np.testing.assert_allclose(table["low"], np.exp(low))
+    np.testing.assert_allclose(table["high"], np.exp(high))
+    assert "x1 (per 10)" in str(table)
+
+
+def test_counts_that_vary_too_much_are_pointed_out():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = rng.poisson(np.exp(0.3 * X[:, 0] + 1) * rng.gamma(1.0, size=300))
+    model = PoissonRegressor(alpha=0).fit(X, y)
+    assert "use cov='HC0' or 'HC1'" in str(model.inference(X, y))
+    assert "use cov" not in str(model.inference(X, y, cov="HC0"))
+    y = rng.poisson(np.exp(0.3 * X[:, 0] + 1))
+    assert "use cov" not in str(PoissonRegressor(alpha=0).fit(X, y).inference(X, y))
+
+
+@each_family
+def test_repeated_columns_have_no_standard_errors(family):
+    c = case(family, "none", n=90)
+    X = np.column_stack([c.X, c.X[:, 0]])
+    with pytest.warns(certus.exceptions.AliasWarning):
+        model = MODELS[family](alpha=0).fit(X, c.y)
+    inference = model.inference(X, c.y)
+    np.testing.assert_array_equal(np.isnan(inference.standard_errors), [0, 1, 0, 0, 1])
+    alone = MODELS[family](alpha=0).fit(c.X, c.y).inference(c.X, c.y)
+    np.testing.assert_allclose(
+        inference.standard_errors[[0, 2, 3]], alone.standard_errors[[0, 2, 3]], rtol=1e-8
+    )
+    assert inference.degrees_of_freedom == alone.degrees_of_freedom
+
+
+@each_family
+def test_tables_have_the_numbers_of_arrays(family):
+    from tests.streams import ArrayTable
+
+    c = case(family, "none", n=90)
+    model = MODELS[family](alpha=0).fit(c.X, c.y)
+    table = ArrayTable(c.X, c.y)
+    np.testing.assert_allclose(
+        model.inference(table).covariance, model.inference(c.X, c.y).covariance, rtol=1e-12
+    )
+
+
+def test_inference_survives_pickling_and_takes_pipelines():
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    c = case("poisson", "none", n=90)
+    pipe = make_pipeline(StandardScaler(), PoissonRegressor(alpha=0)).fit(c.X, c.y)
+    inference = certus.inference(pipe, c.X, c.y)
+    twin = pickle.loads(pickle.dumps(inference))
+    np.testing.assert_array_equal(twin.pvalues, inference.pvalues)
+
+
+def test_what_has_no_theory_is_refused_with_the_reason():
+    c = case("poisson", n=90)
+    lasso = PoissonRegressor(alpha=0.01, l1_ratio=1.0).fit(c.X, c.y)
+    with pytest.raises(InferenceError, match="L1 penalty"):
+        lasso.inference(c.X, c.y)
+    ridge = PoissonRegressor(alpha=0.01).fit(c.X, c.y).inference(c.X, c.y)
+    assert np.isfinite(ridge.standard_errors).all()
+    for name in ("pvalues", "aic", "log_likelihood"):
+        with pytest.raises(InferenceError, match="ignores the bias of the penalty"):
+            getattr(ridge, name)
+    with pytest.raises(InferenceError, match="ignores the bias"):
+        ridge.rate_ratios()
+    gamma = case("gamma", n=90)
+    amounts = GammaRegressor(alpha=0).fit(gamma.X, gamma.y).inference(gamma.X, gamma.y)
+    with pytest.raises(InferenceError, match="Pearson's χ²"):
+        amounts.aic
+    with pytest.warns(SeparationWarning):
+        endless = PoissonRegressor(alpha=0).fit(c.X, 0 * c.y)
+    with pytest.raises(InferenceError, match="no finite optimum"):
+        endless.inference(c.X, 0 * c.y)
+
+
+def test_other_rows_and_other_exposures_are_refused():
+    c = case("poisson", "none", n=90, offset=True)
+    model = PoissonRegressor(alpha=0).fit(c.X, c.y, offset=c.o)
+    with pytest.raises(InferenceError, match="not the rows"):
+        model.inference(c.X, c.y, offset=c.o + 1)
+    with pytest.raises(InferenceError):
+        model.inference(c.X, c.y)
+    with pytest.raises(ValueError, match="cov="):
+        model.inference(c.X, c.y, cov="HC3", offset=c.o)

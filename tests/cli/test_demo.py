@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from itertools import pairwise
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -363,36 +362,3 @@ def test_ctrl_c_is_no_traceback(monkeypatch):
 
     monkeypatch.setattr(demo, "fit_both", interrupted)
     assert main(["demo"]) == 130
-
-
-def test_doctor_names_versions_threads_blas_and_the_folder_of_kernels(
-    capsys, monkeypatch, tmp_path
-):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "new"))
-    assert main(["doctor"]) == 0
-    out = capsys.readouterr().out
-    for word in ("Python", "numpy", "scikit-learn", "numba", "threads", "BLAS", "kernels"):
-        assert re.search(rf"^{word} +\S", out, re.M)
-
-
-def test_doctor_says_what_to_do_about_a_folder_it_cannot_write(capsys, monkeypatch):
-    monkeypatch.setattr("os.access", lambda *_: False)  # root may write anywhere
-    assert main(["doctor"]) == 1
-    assert "Set NUMBA_CACHE_DIR" in capsys.readouterr().out
-
-
-def test_warm_says_how_long_it_took(capsys, monkeypatch):
-    compiled = []
-    monkeypatch.setattr(
-        "importlib.import_module", lambda name: SimpleNamespace(warm=lambda: compiled.append(name))
-    )
-    assert main(["warm"]) == 0
-    assert re.fullmatch(r"Kernels are ready: \d+\.\d s\.\n", capsys.readouterr().out)
-    assert "certus.kernels.gram.weighted" in compiled
-    assert "certus.kernels.gram._tiles" not in compiled
-
-
-@pytest.mark.exhaustive  # from an empty cache: 100 s
-def test_warm_compiles_every_kernel(capsys):
-    assert main(["warm"]) == 0
-    assert re.fullmatch(r"Kernels are ready: \d+\.\d s\.\n", capsys.readouterr().out)

@@ -1,6 +1,7 @@
 """``certus verify``, ``show``, ``export`` and ``cluster``; and what ``--json`` prints."""
 
 import json
+import re
 import runpy
 import subprocess
 import sys
@@ -80,6 +81,15 @@ def test_show_states_training_rows(certus):
         certus("fit", "patients.csv", "--target", "ill", "--model", "knn", "--out", "k").code == 0
     )
     assert "Training rows  yes" in certus("show", "k").out
+
+
+@pytest.mark.parametrize(
+    ("model", "aim"), [("logistic", "Minimised"), ("ncfs", "Maximised"), ("knn", "Claim")]
+)
+def test_show_states_what_was_done_to_the_objective(certus, model, aim):
+    fit = ("fit", "patients.csv", "--target", "ill", "--model", model, "--out", "m")
+    assert certus(*fit).code == 0
+    assert re.search(rf"^{aim} +\S", certus("show", "m").out, re.M)
 
 
 def test_export_writes_onnx_and_a_script(certus, folder):

@@ -178,6 +178,33 @@ def test_a_frame_of_plain_numbers_is_converted_in_one_call(library, dtype, monke
     assert from_frame(frame).X.shape == (3, 2)
 
 
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=str)
+def test_a_fit_to_a_wide_frame_has_the_bits_of_the_fit_to_the_array(make):
+    wide = np.random.default_rng(0).normal(size=(20, 90))
+    frame = make(columns(wide, [f"gene {j}" for j in range(90)]))
+    model, plain = (LogisticRegression().fit(A, wide[:, 0] > 0) for A in (frame, wide))
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    np.testing.assert_array_equal(model.predict_proba(frame), plain.predict_proba(wide))
+    assert model.certificate_.feature_names[89] == "gene 89"
+
+
+@each_library
+@pytest.mark.parametrize("dtypes", [["int64"] * 4, ["float32"] * 4, ["int64", "float64"] * 2])
+def test_numbers_that_are_converted_are_laid_out_as_an_array(dtypes, make):
+    frame = make({n: X[:, j].astype(t) for j, (n, t) in enumerate(zip(NAMES, dtypes, strict=True))})
+    assert from_frame(frame).X.flags.c_contiguous
+
+
+@each_library
+def test_a_mixture_of_a_frame_with_missing_entries_has_the_bits_of_the_array(make):
+    holes = X.copy()
+    holes[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
+    model, plain = (
+        GaussianMixture(2, random_state=0).fit(A) for A in (make(columns(holes)), holes)
+    )
+    np.testing.assert_array_equal(model.means_, plain.means_)
+
+
 def test_batches_of_a_table_are_one_array():
     table = pa.concat_tables([pa.table(columns(X[:20])), pa.table(columns(X[20:]))])
     np.testing.assert_array_equal(from_frame(table).X, X)

@@ -21,7 +21,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "exceptions": set(),
     "text": {"exceptions"},
     "runtime": {"exceptions", "text"},
-    "kernels": set(),
+    "kernels": {"runtime"},  # the clock of kernels
     "definitions": set(),
     "proofs": set(),
     "audit": set(),

@@ -446,11 +446,36 @@ def test_ctrl_c_leaves_the_model_as_it_was(monkeypatch):
 @each_method
 @pytest.mark.parametrize(("factor", "remedy"), [(1e200, "divide"), (1e-200, "multiply")])
 def test_numbers_whose_squares_cannot_be_held_are_refused(method, factor, remedy):
-    if method in ("complete", "average", "weighted"):
+    if method in ("complete", "average", "weighted", "single"):
         linkage(rows(1) * factor, method, "manhattan")
         return
-    with pytest.raises(ValueError, match=rf"can square: {remedy} X by a power of 10"):
-        linkage(rows(1) * factor, method)
+    with (
+        warnings.catch_warnings(action="ignore"),
+        pytest.raises(ValueError, match=rf"can square: {remedy} X by a power of 10"),
+    ):
+        linkage(rows(1) * factor, method, "manhattan")
+
+
+@each_method
+@pytest.mark.parametrize("power", [-1000, -560, -500, 500, 531, 1018])
+def test_a_power_of_two_scales_heights_exactly_wherever_they_can_be_held(method, power):
+    X, factor = rows(1), 2.0**power
+    near, far = linkage(X, method), linkage(X * factor, method)
+    np.testing.assert_array_equal(far[:, [0, 1, 3]], near[:, [0, 1, 3]])
+    np.testing.assert_array_equal(far[:, 2], near[:, 2] * factor)
+    model = AgglomerativeClustering(3, linkage=method, scale=False).fit(X * factor)
+    assert model.certificate_.status == "exact"
+    assert certus.verify(model, X * factor, by="page").status == "exact"
+
+
+def test_heights_that_float64_cannot_hold_are_refused():
+    X = np.repeat([[0.0], [1.0]], 20, axis=0) * 1.5e308
+    with pytest.raises(
+        ValueError, match=r"heights of the tree exceed 1.8e\+308: divide X by a power"
+    ):
+        linkage(X, "ward")
+    with pytest.raises(ValueError, match="beyond what float64 can hold: divide X by a power of 10"):
+        linkage(np.array([[-1.7e308], [1.7e308], [0.0]]), "single")
 
 
 def test_rows_without_a_distance_are_refused():

@@ -5,10 +5,10 @@
 Listeners hear of all starts as of one long fit. The trace is that of the start that was kept.
 """
 
-import time
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from ..runtime.kernel_clock import kernel_clock
 from ..runtime.progress import FitMonitor, TracePoint
 from ..solvers.progress import OnStep, Step
 from ..text.format import number, printable
@@ -76,7 +76,7 @@ class Restarts(Generic[F]):
 
     def _on_step(self, step: Step) -> bool:
         """Hand on one step of one start, as a step of the whole."""
-        seconds = time.perf_counter() - self.monitor.started
+        seconds = kernel_clock.now() - self.monitor.started
         self.trace.append(TracePoint(step.iteration, seconds, step.objective, step.bound))
         if self.every and step.iteration % self.every == 0:
             self._print(step)

@@ -144,6 +144,11 @@ def _undefined(wording: Wording) -> ClaimKind:
 _UNDEFINED = {"exact": _undefined(UndefinedAnswers()), "stationary": _undefined(UndefinedWording())}
 
 
+def is_maximized(definition: str) -> bool:
+    """Return whether a larger objective is better for the claims of this proof."""
+    return definition in _BY_PROOF and _BY_PROOF[definition].maximized
+
+
 def claim_of(certificate: "Certificate") -> ClaimKind:
     """The claim that a certificate was made for."""
     if not certificate.definition:

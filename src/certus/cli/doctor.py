@@ -1,10 +1,17 @@
 """``certus doctor``: versions, threads, BLAS, and whether compiled kernels can be kept."""
 
 import argparse
-import os
+from pathlib import Path
 
+from ..text.format import count
 from . import output
 from .exit_codes import CLAIM_FAILS, OK
+
+NO_FOLDER = (
+    "cannot be kept: no folder can be written to, so each session compiles them again. Set "
+    "NUMBA_CACHE_DIR to a folder of yours; in a container, to one that is part of its image or "
+    "mounted"
+)
 
 
 def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -28,6 +35,7 @@ def run(_: argparse.Namespace) -> int:
     from threadpoolctl import threadpool_info
 
     from .. import get_config
+    from ..kernels._compile import kernel_folder
     from ..runtime.config import effective_threads
 
     libraries = ("certus", "numpy", "scipy", "scikit-learn", "numba", "threadpoolctl")
@@ -43,23 +51,14 @@ def run(_: argparse.Namespace) -> int:
         for library in threadpool_info()
         if library["user_api"] == "blas"
     ]
-    folder, writable = _kernel_folder()
-    remedy = "" if writable else ": not writable, so kernels are compiled anew in every session."
-    remedy += "" if writable else " Set NUMBA_CACHE_DIR to a folder of yours."
-    lines.append(("kernels", f"{folder}{remedy}"))
+    folder = kernel_folder()
+    lines.append(("kernels", NO_FOLDER if folder is None else f"{folder} ({_kept(folder)})"))
     for name, text in lines:
         output.wrapped(f"{name:<{output.INDENT}}{text}", rest=output.indent())
-    return OK if writable else CLAIM_FAILS
+    return OK if folder is not None else CLAIM_FAILS
 
 
-def _kernel_folder() -> tuple[str, bool]:
-    """The folder of compiled kernels, and whether it is writable, in Numba's order of choice."""
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    folder = chosen or os.path.join(os.path.dirname(os.path.dirname(__file__)), "kernels")
-    parent = folder
-    while not os.path.exists(parent):
-        parent = os.path.dirname(os.path.abspath(parent))
-    if os.access(parent, os.W_OK):
-        return folder, True
-    home = os.path.expanduser("~")  # Numba's next choice
-    return folder, chosen is None and os.access(home, os.W_OK)
+def _kept(folder: Path) -> str:
+    """Return how many compiled kernels the folder has, of any version."""
+    kernels = sum(1 for _ in folder.rglob("*.nbi"))
+    return f"{count(kernels, 'compiled kernel')} in it" if kernels else "empty: run certus warm"

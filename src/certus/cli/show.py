@@ -48,7 +48,7 @@ def lines_of(found: dict[str, object], table: object) -> list[tuple[str, str]]:
     certificate = found.get("certificate")
     if isinstance(certificate, dict):
         lines.append(("Certificate", _certificate(certificate)))
-        lines.append(("Minimised", str(certificate.get("formula"))))
+        lines.append((_aim(certificate), str(certificate.get("formula"))))
     rows = (
         "yes: whoever has the file has these rows" if found.get("contains_training_rows") else "no"
     )
@@ -58,6 +58,15 @@ def lines_of(found: dict[str, object], table: object) -> list[tuple[str, str]]:
     if isinstance(versions, dict):
         lines.append(("Written by", ", ".join(f"{k} {v}" for k, v in versions.items())))
     return lines
+
+
+def _aim(c: dict[str, object]) -> str:
+    """Return what was done to the objective; answers and trees have none."""
+    from ..certificate.registry import is_maximized
+
+    if c.get("kind") == "exact":
+        return "Claim"
+    return "Maximised" if is_maximized(str(c.get("definition"))) else "Minimised"
 
 
 def _certificate(c: dict[str, object]) -> str:

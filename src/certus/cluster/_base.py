@@ -60,7 +60,7 @@ class CenterBased(
                 f"most {count(counted, 'cluster')}"
             )
         finite = isinstance(data, LazyRows)  # finite by contract, and costly to produce
-        if not (finite or squares_are_representable(rows)):
+        if not (finite or squares_are_representable(rows, vars(self).get("feature_names_in_"))):
             self._raise_not_finite(rows)
         return rows
 

@@ -3,12 +3,13 @@
 d² must neither overflow nor underflow        bytes needed ≤ bytes free
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..data.memory import available_memory
-from ..distances import Distance
+from ..distances import Distance, Euclidean
 from ..solvers.linkage import (
     CENTER_METHODS,
     METHODS,
@@ -86,11 +87,44 @@ def build_merges(
     if not rows_suffice(method, problem.distance.euclidean_like):
         checked = _RangeCheckedDistance(problem.distance, dtype, squared)
         return agglomerate(rows_for_distance(problem), method, checked, **options)
-    rows = divided(problem.X, problem.scale)
+    rows, distance = divided(problem.X, problem.scale), problem.distance
     with np.errstate(over="ignore"):
-        reach = np.ptp(problem.distance.embed(rows), axis=0).max(initial=0.0)
-    require_range(float(reach), np.float64, True)
-    return agglomerate(rows, method, problem.distance, **options)
+        embedded = distance.embed(rows)
+        reach = 2 * float(np.ptp(embedded / 2, axis=0).max(initial=0.0))
+    lengths = distance.euclidean_like == "euclidean"  # or their squares
+    require_range(reach, np.float64, not lengths)
+    unit = unit_of_squares(reach) if lengths else 1.0
+    if unit == 1.0:
+        return agglomerate(rows, method, distance, **options)
+    return in_units(lambda Z: agglomerate(Z, method, Euclidean(), **options), embedded, unit)
+
+
+def unit_of_squares(most: float) -> float:
+    """Return 2^k to divide lengths by so that squares of all can be summed; 1 where they can.
+
+    ``most``: the longest.
+    """
+    held = np.finfo(np.float64)
+    if most == 0 or 1e5 * float(held.tiny) ** 0.5 <= most <= 1e-5 * float(held.max) ** 0.5:
+        return 1.0
+    return 2.0 ** float(np.frexp(most)[1] - 1)
+
+
+def in_units(
+    agglomerated: Callable[[np.ndarray], np.ndarray], X: np.ndarray, unit: float
+) -> np.ndarray:
+    """Return the merges of lengths X, computed of X/unit, which is exact for powers of two."""
+    if unit == 1.0:
+        return agglomerated(X)
+    merges = agglomerated(X / unit)
+    with np.errstate(over="ignore"):
+        merges[:, 2] *= unit
+    if not np.isfinite(merges[:, 2]).all():
+        raise ValueError(
+            f"heights of the tree exceed {np.finfo(merges.dtype).max:.3g}: divide X by a power of "
+            "10"
+        )
+    return merges
 
 
 def rows_for_distance(problem: LinkageProblem) -> np.ndarray:

@@ -153,6 +153,11 @@ def centers_of(
     return centers, squared_factor(method, members.sizes)
 
 
+def power_of_two(most: float) -> float:
+    """Return the power of two at or below ``most``: dividing by it is exact, and squares fit."""
+    return float(np.ldexp(0.5, np.frexp(most)[1]))
+
+
 # --- for a tree -----------------------------------------------------------------------------------
 
 
@@ -207,9 +212,10 @@ def _predict_from_distances(tree: "Tree", D: np.ndarray, labels: np.ndarray) -> 
         )
     assert tree.method is not None
     within = np.asarray(tree.X)
+    unit = power_of_two(D.max(initial=0.0))
     return nearest_of(
-        len(D), lambda a, b: D[a:b], tree.method, tree.merges, labels,
-        lambda i, j: within[np.ix_(i, j)],
+        len(D), lambda a, b: D[a:b] / unit, tree.method, tree.merges, labels,
+        lambda i, j: within[np.ix_(i, j)] / unit,
     )  # fmt: skip
 
 
@@ -217,6 +223,8 @@ def _predict_from_centers(
     tree: "Tree", rows: np.ndarray, new: np.ndarray, labels: np.ndarray
 ) -> np.ndarray:
     assert tree.method is not None
+    unit = power_of_two(max(np.abs(rows).max(initial=0.0), np.abs(new).max(initial=0.0)))
+    rows, new = rows / unit, new / unit  # the nearest centre is the same in any unit
     centers, factors = centers_of(rows, tree.method, tree.merges, labels)
     labels_new, step = np.empty(len(new), dtype=np.intp), max(1, BLOCK_DISTANCES // len(centers))
     for a in range(0, len(new), step):

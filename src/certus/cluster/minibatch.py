@@ -281,7 +281,7 @@ class MiniBatchKMeans(NearestCenter):
     def _next_rows(self, X: object, sample_weight: object) -> Rows:
         data = data_for_search(self, X, reset=False)
         rows = Rows(data, None, weights(sample_weight, data.shape[0]))
-        if not squares_are_representable(rows):
+        if not squares_are_representable(rows, vars(self).get("feature_names_in_")):
             self._raise_not_finite(rows)
         return rows
 

@@ -34,13 +34,14 @@ def check(X, y, s, *, merges, link, distance, scale=None, columns=False, labels=
     cos_error = (X.shape[1] + 64) * EPS if angles else 0.0  # of 1 − cos
     if len(D) != n or not is_tree(merges, n) or not np.allclose(D, D.T, tol, cos_error):
         return Claim("exact", inf, inf, 1.0, tol, 0.0)
-    wrong = 0
+    # unit: a power of two, so that sums and squares neither overflow nor underflow
+    wrong, unit = 0, 1.0 if angles else np.ldexp(0.5, np.frexp(D.max())[1])
     for k, leaf in enumerate(representatives):  # least sum of distances in label k
         members = np.flatnonzero(labels == k)
         total = dict(zip(members, D[np.ix_(members, members)].sum(axis=1), strict=True))
         wrong += not total.get(leaf, inf) <= min(total.values()) * (1 + tol) + n * cos_error
     np.fill_diagonal(D, inf)
-    D = D**2 if link.squared else D
+    D = (D / unit) ** 2 if link.squared else D / unit
     place, group, size, last = np.arange(n), np.arange(n), np.ones(n), 0.0
     at, joins, inside = list(range(n)), [0] * n, [0.0] * n  # of each cluster
     kept = n - n_clusters if n_clusters else 0  # merges below the cut
@@ -49,7 +50,7 @@ def check(X, y, s, *, merges, link, distance, scale=None, columns=False, labels=
         i, j = at[a], at[b]
         d, least = D[i, j], D.min() if link.least else min(D[i].min(), D[j].min())
         d, least = np.sqrt(np.maximum([d, least], 0.0)) if link.squared else (d, least)
-        h = merge[2] if len(merge) > 2 else d
+        h = merge[2] / unit if len(merge) > 2 else d
         joins.append(1 + max(joins[a], joins[b]))
         inside.append(max(h, inside[a], inside[b]))
         error = 8 * precision * (X.shape[1] + 8 + joins[-1])
@@ -62,7 +63,7 @@ def check(X, y, s, *, merges, link, distance, scale=None, columns=False, labels=
         size[i], last, place[place == j] = size[i] + size[j], h, i
         wrong += not (right and (len(merge) < 4 or merge[3] == size[i]))
         at.append(i)
-        if t < kept if threshold is None else inside[-1] < threshold:
+        if t < kept if threshold is None else inside[-1] * unit < threshold:
             group[place == i] = n + t
     if labels is not None:
         pairs = set(zip(group.tolist(), labels.tolist(), strict=True))

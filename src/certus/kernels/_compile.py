@@ -8,18 +8,21 @@ name under which a kernel is cached (``_stamp``).
 
 import hashlib
 import os
-import sys
+import time
 import warnings
 from pathlib import Path
 
-import llvmlite
-import llvmlite.binding
-import numba
 import numpy as np
-from numba import types
-from numba.core import errors, event
 
 from certus.kernels._fallback import KernelError
+from certus.runtime.kernel_clock import kernel_clock
+
+with kernel_clock:
+    import llvmlite
+    import llvmlite.binding
+    import numba
+    from numba import types
+    from numba.core import errors, event
 
 # The first and last version of Numba whose machine code was tested; as in pyproject.toml.
 TESTED_NUMBA_VERSIONS = "0.61", "0.68"
@@ -84,7 +87,8 @@ def _named_errors(compile_signature, function):
 
     def compiled(signature):
         try:
-            return compile_signature(signature)
+            with kernel_clock:
+                return compile_signature(signature)
         except (KernelError, errors.ForceLiteralArg, OSError, MemoryError, Warning):
             raise  # a called kernel has failed, or the compiler has not
         except Exception as error:
@@ -120,31 +124,51 @@ def n_signatures() -> dict[str, int]:
     }
 
 
+def kernel_folder() -> Path | None:
+    """Return the folder below which machine code is kept; None if no folder can be written to.
+
+    Numba decides: NUMBA_CACHE_DIR, beside the source, or a folder of the user.
+    """
+    from certus.kernels._elementary import exp_below
+
+    kept = exp_below.stats.cache_path
+    return None if kept is None else Path(kept).parent
+
+
 def _warn_uncached(error: RuntimeError) -> None:
     global _warned
     if not _warned:
         _warned = True
         warnings.warn(
             f"compiled kernels cannot be kept on disk ({error}), so each session compiles them "
-            "again: set the environment variable NUMBA_CACHE_DIR to a folder you can write to",
+            "again: set the environment variable NUMBA_CACHE_DIR to a folder you can write to. In "
+            "a container, run `certus warm` when its image is built, or mount such a folder",
             RuntimeWarning,
             stacklevel=3,
         )
 
 
 class _Announcement(event.Listener):
-    """Listener that explains on a terminal why a first call takes seconds; silent if cached."""
+    """Listener that reports compiling, but not loading from disk, to the clock of kernels.
 
-    announced = False
+    A kernel that another one calls is compiled within it; the compiler's lock lets one thread in.
+    """
+
+    depth, since = 0, 0.0
 
     def on_start(self, event):
-        if not self.announced and any(event.data["dispatcher"] is k for k in _kernels):
-            self.announced = True
-            if sys.stderr is not None and sys.stderr.isatty():
-                print("Compiling kernels for this CPU (once, about 20 s)…", file=sys.stderr)
+        if self.depth or any(event.data["dispatcher"] is k for k in _kernels):
+            if self.depth == 0:
+                function = event.data["dispatcher"].py_func
+                kernel_clock.compiling(f"{function.__module__}.{function.__name__}")
+                self.since = time.perf_counter()
+            self.depth += 1
 
     def on_end(self, event):
-        pass
+        if self.depth:
+            self.depth -= 1
+            if self.depth == 0:
+                kernel_clock.compiled(time.perf_counter() - self.since)
 
 
 event.register("numba:compile", _Announcement())

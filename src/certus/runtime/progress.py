@@ -10,7 +10,6 @@ to its solver; one that does not, does nothing.
 """
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from sklearn.callback import with_callbacks
 
 from ..text.format import count
+from .kernel_clock import kernel_clock
 from .pool import blas_limiter, proof_seconds
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class TracePoint(NamedTuple):
     """One step of a fit, as reported by its solver; the certificate recomputes its own values."""
 
     iteration: int  # from 0: the start
-    seconds: float  # since the solver began
+    seconds: float  # since the solver began, but for importing, loading and compiling kernels
     objective: float
     bound: float | None  # the optimum cannot be lower
     passes: float | None = None  # over the data that the method needed; None: not counted
@@ -76,7 +76,7 @@ class FitMonitor:
         self.certify: Callable[[], Certificate] | None = None
         self.parts = 0  # preliminary fits, before the one that is kept
         self.so_far: InterruptedModel | None = None
-        self.started = time.perf_counter()
+        self.started = kernel_clock.now()
 
     # --- what an estimator calls ---
 
@@ -107,7 +107,7 @@ class FitMonitor:
         self.attributes, self.certify, self.sign = attributes, certify, -1 if maximized else 1
         self.begin(max_iter)
         self.context.max_subtasks = None if max_iter is None else self.parts + max_iter
-        self.started = time.perf_counter()
+        self.started = kernel_clock.now()
         return self
 
     def part_done(self, name: str) -> None:
@@ -134,7 +134,7 @@ class FitMonitor:
 
     def __call__(self, step: "Step") -> bool:
         """Record one step; return True to stop the fit."""
-        seconds = time.perf_counter() - self.started
+        seconds = kernel_clock.now() - self.started
         self.trace.append(
             TracePoint(step.iteration, seconds, step.objective, step.bound, step.passes)
         )
@@ -192,6 +192,7 @@ class FitMonitor:
         traceback: TracebackType | None,
     ) -> None:
         vars(self.estimator).pop("_monitor", None)
+        kernel_clock.report()
         if isinstance(error, KeyboardInterrupt):
             blas_limiter.leave_to(self.blas_entries)
         if error is None:

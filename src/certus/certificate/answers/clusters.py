@@ -90,6 +90,9 @@ def tree_of_clusters(model: object, rows: Rows, reading: Reading) -> Result:
         return answers, []
     scale = 1.0 if parameters["scale"] is None else parameters["scale"]
     Q, X = (Z.astype(float) / scale for Z in (as_dense(answers.X), Data(rows).all_rows()))
+    if metric == "euclidean":  # nearest in any unit, but squares may overflow in their own
+        unit = np.ldexp(0.5, np.frexp(max(np.abs(Q).max(), np.abs(X).max()))[1])
+        Q, X = Q / unit, X / unit
     labels = np.asarray(parameters["labels"])
     away = by_rows.linkage_distances(
         Q, X, labels, parameters["merges"], method, metric, parameters["metric_params"]

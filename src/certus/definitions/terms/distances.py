@@ -16,7 +16,9 @@ class Euclidean(NamedTuple):
     w: list[float] | float = 1.0
 
     def __call__(self, A, b):
-        return np.sqrt(((np.array(self.w) * (A - b)) ** 2).sum(axis=1))
+        D = np.array(self.w) * (A - b)
+        unit = np.ldexp(0.5, np.frexp(np.abs(D).max(axis=1))[1])  # a power of two: exact
+        return unit * np.sqrt(((D / unit[:, None]) ** 2).sum(axis=1))
 
 
 class SquaredEuclidean(NamedTuple):

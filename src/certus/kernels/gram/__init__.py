@@ -1,1 +1,3 @@
 """Compiled Gram sums."""
+
+from certus.kernels import _compile  # noqa: F401  first, so that loading Numba is timed

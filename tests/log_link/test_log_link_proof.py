@@ -146,6 +146,14 @@ def test_a_negative_count_and_an_amount_of_zero_are_infeasible():
         assert result["residual"] == np.inf
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("b", [-1e4, 1e4])
+def test_means_that_underflow_or_overflow_prove_nothing(family, b):
+    c = case(family)
+    result = check(c.data(), w=np.zeros((3, 1)), b=np.array([b]), **c.parameters)
+    assert not result["residual"] <= 1
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300])
 def test_absurd_coefficients_prove_nothing(bad):
     c = case("poisson")

@@ -103,6 +103,8 @@ class LogLinkProblem(Fitted):
         """Return a lower bound of S·F from the tangents of the losses."""
         sums, e, peak = self.sums, self.t_error, self.maxima.peak
         mu_error = np.expm1(e)  # relative error of μ
+        if not 0 < sums.mu < np.inf:  # all means underflow, or some overflow
+            return 0.0
         r = sums.a / sums.mu if self.free else 0.0
         rho, r_error = 1 + r, 0.0
         if self.free:

@@ -45,7 +45,8 @@ def test_every_contestant_solves_the_same_problem(path):
 
 def test_rows_say_what_is_asked_of_the_library():
     rows = {row.estimator: row for row in outofcore.SUITE.rows}
-    assert set(rows) == {None, "Ridge", "LogisticRegression", "KMeans", "GaussianMixture"}
+    models = {"Ridge", "LogisticRegression", "KMeans", "GaussianMixture", "NCFSClassifier"}
+    assert set(rows) == {None, *models}
     for row in rows.values():
         assert row.n * row.p * 8 == outofcore.DEFAULT_GIGABYTES * 1e9
         assert set(row.facts()) >= {"row", "estimator", "n", "p", "dtype", "excess_limit"}

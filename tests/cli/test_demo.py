@@ -118,8 +118,9 @@ def test_nothing_in_the_demo_calls_a_right_answer_wrong(shown):
         elif ours.maximized:
             assert theirs.certified == (each.below < 1e-6)
             assert each.below > -1e-6
-        elif each.row.expects == "local optimum":  # from the same start, by the same steps
-            assert theirs.certified == (each.times < 1 + 1e-6)
+        elif each.row.expects == "local optimum":  # from the same start; certus's may end lower
+            assert each.times > 1 - 1e-6
+            assert theirs.certified or each.times > 1 + 1e-6
         elif not theirs.certified:
             assert theirs.objective > ours.objective + ours.gap
             assert each.times > 1.01

@@ -8,6 +8,7 @@ from certus.audit import read
 from certus.certificate.pages.regression import ridge_cv
 from certus.data.rows import Rows
 from certus.definitions.ridge_cv import check, left_out_errors
+from certus.exceptions import DegenerateWarning
 from certus.linear_model import Ridge, RidgeCV
 from tests.definitions.regression_claims import assert_short, claims_of, data
 
@@ -88,7 +89,8 @@ def test_the_choice_of_scikit_learn_holds_too():
 def test_a_perfect_fit_is_no_contradiction():
     X, _, _ = data(4)
     y = 3.0 + 0 * X[:, 0]
-    model = RidgeCV(ALPHAS).fit(X, y)
+    with pytest.warns(DegenerateWarning, match="y is constant"):
+        model = RidgeCV(ALPHAS).fit(X, y)
     found = check(
         X, y[:, None], np.ones(60), alpha=model.alpha_, alphas=ALPHAS, score=model.best_score_
     )

@@ -21,7 +21,9 @@ def fits(X, y, numbers, labels, rows):
     from certus.linear_model import LogisticRegression, Ridge
 
     def lloyd(X):
-        return KMeans(CENTERS, init=centers, n_init=1, max_iter=STEPS, tol=0).fit(X)
+        return KMeans(
+            CENTERS, init=centers, n_init=1, max_iter=STEPS, tol=0, single_moves=False
+        ).fit(X)
 
     centers = X[:CENTERS].copy()
     yield "Ridge", Ridge().fit, (X, y), (numbers,), 5

@@ -119,7 +119,8 @@ def models(X, z, labels):
             c * (c + 1) // 2 * gram + 4 * c * p, _steps,
         ),
         (
-            f"KMeans, {k} clusters", KMeans(k, n_init=1, random_state=0), (None, None), 2 * k * p,
+            f"KMeans, {k} clusters, no single moves",
+            KMeans(k, n_init=1, random_state=0, single_moves=False), (None, None), 2 * k * p,
             lambda model: model.n_iter_,
         ),
         (

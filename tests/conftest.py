@@ -8,11 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_info
 
 import certus
 from certus.data import rows
 from tests.tiers import mark_exhaustive
+
+# the same examples in every run, however busy the machine is
+settings.register_profile(
+    "certus", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("certus")
 
 
 @pytest.hookimpl(tryfirst=True)  # before markers are selected by

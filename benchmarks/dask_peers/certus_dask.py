@@ -11,7 +11,9 @@ class Lloyd:
     def fit(self, X, y):
         first, (dX, _) = start(X, y, self.k), persisted(X, y)
         with client().as_current():
-            model = cluster.KMeans(len(first), init=first, n_init=1, max_iter=self.max_iter, tol=0)
+            model = cluster.KMeans(
+                len(first), init=first, n_init=1, max_iter=self.max_iter, tol=0, single_moves=False
+            )
             model.fit(dX)
         self.centers_ = model.cluster_centers_
         return self

@@ -10,7 +10,9 @@ class Lloyd:
 
     def fit(self, X, y):
         first = start(X, y, self.k)
-        model = cluster.KMeans(len(first), init=first, n_init=1, max_iter=self.max_iter, tol=0)
+        model = cluster.KMeans(
+            len(first), init=first, n_init=1, max_iter=self.max_iter, tol=0, single_moves=False
+        )
         self.centers_ = model.fit(X).cluster_centers_
         return self
 

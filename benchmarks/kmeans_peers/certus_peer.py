@@ -12,7 +12,14 @@ class Lloyd:
 
     def fit(self, X, y):
         first = start(X, y, self.k)
-        model = KMeans(len(first), init=first, n_init=1, max_iter=self.max_iter, tol=self.tol)
+        model = KMeans(
+            len(first),
+            init=first,
+            n_init=1,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            single_moves=False,
+        )
         return keep(self, model.fit(X))
 
 

@@ -37,7 +37,7 @@ SUITE = Suite(
             f"k-means {STEPS} steps", N, P, "certus.cluster", "KMeans",
             params={
                 "n_clusters": CLUSTERS, "init": centers(P) + 0.5, "n_init": 1, "max_iter": STEPS,
-                "tol": 0.0,
+                "tol": 0.0, "single_moves": False,
             },
         ),
         FileRow(

@@ -178,7 +178,9 @@ def test_a_frame_of_plain_numbers_is_converted_in_one_call(library, dtype, monke
     assert from_frame(frame).X.shape == (3, 2)
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "Arrow"])
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "Arrow"]
+)
 def test_a_fit_to_a_wide_frame_has_the_bits_of_the_fit_to_the_array(make):
     wide = np.random.default_rng(0).normal(size=(20, 90))
     frame = make(columns(wide, [f"gene {j}" for j in range(90)]))

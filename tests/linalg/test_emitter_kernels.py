@@ -11,6 +11,7 @@ from llvmlite import ir
 
 from certus import kernels
 from certus.kernels import _compile, _vectors
+from certus.runtime import kernel_clock
 from tests.linalg.kernel_programs import WITH_VECTORS, printed, run
 
 FOLDER = Path(kernels.__file__).parent
@@ -131,8 +132,10 @@ EXP = """
 
 def test_the_cache_on_disk_notices_a_change_of_lanes_or_of_a_shared_helper(tmp_path):
     package = tmp_path / "package"
-    package.joinpath("certus").mkdir(parents=True)
+    package.joinpath("certus/runtime").mkdir(parents=True)
     package.joinpath("certus/__init__.py").touch()
+    package.joinpath("certus/runtime/__init__.py").touch()
+    shutil.copy(kernel_clock.__file__, package / "certus/runtime")
     shutil.copytree(FOLDER, package / "certus/kernels", ignore=shutil.ignore_patterns("__pyc*"))
     place = {"package": package, "NUMBA_CACHE_DIR": tmp_path / "cache"}
     assert printed(EXP, CERTUS_LANES=4, **place) == ["1.0", "0", "1"]

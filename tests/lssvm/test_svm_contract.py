@@ -117,7 +117,7 @@ def test_parameters_and_their_defaults():
 def test_it_is_a_classifier_or_a_regressor(cls):
     assert is_regressor(cls()) == (cls is LSSVR)
     assert is_classifier(cls()) == (cls is not LSSVR)
-    assert not hasattr(cls, "predict_proba")
+    assert not hasattr(cls(), "predict_proba")
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -94,7 +94,7 @@ def test_the_words_of_a_certificate():
         "Ties           the first row before later ones",
         "Votes          predictions and probabilities for these follow from the neighbours",
         "Checked by     certus.proofs.neighbors.neighbors, from the data; the answers alone are "
-        "the model's; its page is certus.definitions.neighbors, 64 lines",
+        "the model's; its page is certus.definitions.neighbors, 66 lines",
         "Does not say   that the answers for other rows are right, that the distance suits "
         "the data, or that the model predicts well",
     ]

@@ -29,7 +29,16 @@ def temporary(monkeypatch, tmp_path_factory):
 def open_files():
     if not os.path.isdir("/proc/self/fd"):
         pytest.skip("open files are listed by Linux only")
-    return len(os.listdir("/proc/self/fd"))
+    return sum(map(is_a_file, os.listdir("/proc/self/fd")))
+
+
+def is_a_file(number):
+    """Whether it is a file, deleted or not; sockets and pipes are those of other threads."""
+    try:
+        target = os.readlink(f"/proc/self/fd/{number}")
+    except OSError:  # that of the listing
+        return False
+    return target.startswith("/") and not target.startswith(("/dev/", "/proc/"))
 
 
 @pytest.fixture

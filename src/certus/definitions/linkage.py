@@ -83,7 +83,6 @@ def distances_of(X, n, distance):
 
 
 def is_tree(merges, n):
-    pairs, made = merges[:, :2], n + np.arange(n - 1)[:, None]
+    pairs, heights, made = merges[:, :2], merges[:, 2:3], n + np.arange(n - 1)[:, None]
     exist = np.all((pairs >= 0) & (pairs < made) & (pairs == np.floor(pairs)))
-    heights = merges[:, 2:3]
     return exist and len(np.unique(pairs)) == 2 * n - 2 and np.all((heights >= 0) & (heights < inf))

@@ -130,7 +130,7 @@ def attack(t: Trial, model: Any, outcome: Outcome) -> None:
         before = answers(copy.deepcopy(model), t.X)  # arrays in the order that edited copies have
         if not before:
             return
-        certificate = certus.verify(model, t.X, t.y, t.s)
+        certificate = certus.verify(model, t.X, t.y, t.s, **t.offset)
         if not certificate.certified:
             return
         for _ in range(EDITS_OF_A_MODEL):
@@ -159,7 +159,7 @@ def _one(
     outcome.edits += 1
     description = f"{edit.__name__} of {name}"
     try:
-        found = certus.verify(edited, t.X, t.y, t.s)
+        found = certus.verify(edited, t.X, t.y, t.s, **t.offset)
     except EXPECTED:
         return
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Targets for given rows: numbers, classes, ordered classes; and weights of rows."""
+"""Targets for given rows: numbers, counts, amounts, classes; and weights and offsets of rows."""
 
 import numpy as np
 
@@ -34,6 +34,49 @@ def numbers(rng: Generator, X: np.ndarray, targets: int = 1) -> np.ndarray:
     elif kind == 4 and rng.random() < 0.2:
         y = np.full_like(y, 3.7)
     return y[:, 0] if targets == 1 else y
+
+
+def events(rng: Generator, X: np.ndarray) -> np.ndarray:
+    """Counts: many, few, none, those of one side of a score 0, rates, and sizes up to 1e12."""
+    z = 10.0 ** rng.uniform(-1, 0.6) * score(rng, X)
+    kind = rng.integers(9)
+    mean = np.exp(z + {0: 8.0, 1: -3.0}.get(int(kind), 1.0))
+    y = rng.poisson(mean).astype(float)
+    if kind == 2:
+        y = np.where(z < np.quantile(z, 0.4), 0.0, y + 1)
+    elif kind == 3:
+        y = y / rng.uniform(0.1, 10, size=len(y))
+    elif kind == 4:
+        y = mean * (1 + 10.0 ** rng.integers(-8, -1) * rng.uniform(size=len(y)))
+    elif kind == 5:
+        y = y * 10.0 ** rng.integers(-12, 13)
+    elif kind == 6 and rng.random() < 0.3:
+        y = np.full_like(y, float(rng.choice([0.0, 3.0])))
+    return y
+
+
+def amounts(rng: Generator, X: np.ndarray) -> np.ndarray:
+    """Amounts above 0: noise from 1e-8 to 3, one far from the rest, sizes up to 1e±100."""
+    z = 10.0 ** rng.uniform(-1, 0.6) * score(rng, X)
+    y = np.exp(z + 10.0 ** rng.uniform(-8, 0.5) * rng.normal(size=len(z)))
+    kind = rng.integers(6)
+    if kind == 0:
+        y = y * 10.0 ** rng.integers(-12, 13)
+    elif kind == 1:
+        y[rng.integers(len(y))] *= 10.0 ** rng.integers(-12, 13)
+    elif kind == 2 and rng.random() < 0.3:
+        y = y * 10.0 ** int(rng.choice([-100, 100]))
+    elif kind == 3 and rng.random() < 0.2:
+        y = np.full_like(y, 3.7)
+    return y
+
+
+def offsets(rng: Generator, n: int) -> np.ndarray | None:
+    """None, logarithms of exposures, or offsets that are large."""
+    kind = rng.integers(4)
+    if kind < 2:
+        return None
+    return np.log(rng.uniform(0.1, 10, size=n)) + (rng.choice([-30, 30, 300]) if kind == 3 else 0.0)
 
 
 def classes(rng: Generator, X: np.ndarray, K: int) -> np.ndarray:

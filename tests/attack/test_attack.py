@@ -15,11 +15,13 @@ from certus.cluster import AgglomerativeClustering, KMeans
 from certus.feature_selection import NCFSClassifier
 from certus.linear_model import (
     FirthLogisticRegression,
+    GammaRegressor,
     Lasso,
     LinearRegression,
     LogisticRegression,
     OrdinalRegression,
     PenalizedRegressor,
+    PoissonRegressor,
     Ridge,
 )
 from certus.mixture import GaussianMixture, PoissonMixture
@@ -118,6 +120,12 @@ def problem(n=30, p=3, seed=0):
     return X, score + rng.normal(size=n), (score + 2 * rng.logistic(size=n) > 0).astype(int)
 
 
+def rows_and_targets():
+    """X; and numbers, classes (counts of 0 and 1, too) and amounts."""
+    X, numbers, classes = problem()
+    return X, numbers, classes, np.exp(numbers / 4)
+
+
 def judged(model, X, y=None, s=None, **changed):
     """What the judge says of a certificate some of whose fields were changed."""
     with warnings.catch_warnings():
@@ -134,13 +142,15 @@ LINEAR = [
     (LinearRegression(), 1), (LinearRegression(positive=True), 1), (Ridge(2.0), 1),
     (Lasso(0.1), 1), (LogisticRegression(C=np.inf), 2), (LogisticRegression(C=0.5), 2),
     (LogisticRegression(C=2.0, l1_ratio=1.0), 2), (OrdinalRegression(), 2),
-    (LinearSVC(loss="hinge"), 2), (LSSVR(), 1), (LSSVC(), 2), (DensityWeightedSVC(tol=1e-9), 2),
+    (LinearSVC(loss="hinge"), 2), (PoissonRegressor(alpha=0.1), 2), (PoissonRegressor(alpha=0), 2),
+    (GammaRegressor(alpha=0.1, l1_ratio=0.5), 3), (LSSVR(), 1), (LSSVC(), 2),
+    (DensityWeightedSVC(tol=1e-9), 2),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("model", "which"), LINEAR, ids=lambda v: str(v)[:40])
 def test_the_judge_believes_a_true_certificate_and_not_one_with_a_gap_of_nothing(model, which):
-    data = problem()
+    data = rows_and_targets()
     c, faults, model, rows = judged(model, data[0], data[which])
     assert c.certified
     assert faults == []
@@ -151,9 +161,9 @@ def test_the_judge_believes_a_true_certificate_and_not_one_with_a_gap_of_nothing
     assert judge(planted, model, rows) != []
 
 
-@pytest.mark.parametrize(("model", "which"), LINEAR[:9], ids=lambda v: str(v)[:40])
+@pytest.mark.parametrize(("model", "which"), LINEAR[:12], ids=lambda v: str(v)[:40])
 def test_the_judge_does_not_believe_a_bound_above_the_optimum(model, which):
-    data = problem()
+    data = rows_and_targets()
     c, _, model, rows = judged(model, data[0], data[which])
     assert [f.claim for f in judge(replace(c, bound=1.001 * c.objective), model, rows)] == ["bound"]
 
@@ -187,6 +197,20 @@ def test_the_judge_does_not_believe_a_direction_that_does_not_separate():
     assert judge(c, model, Rows(X, y)) == []
     y[np.argmax(np.abs(X[:, 0]))] ^= 1
     assert judge(c, model, Rows(X, y)) != []
+
+
+def test_the_judge_does_not_believe_a_direction_along_which_the_loss_of_a_count_grows():
+    X, _, _ = problem()
+    y = np.where(X[:, 0] > 0, 0.0, 2.0)
+    X[:, 0] = X[:, 0] > 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = PoissonRegressor(alpha=0.0).fit(X, y)
+    c = model.certificate_
+    assert c.status == "no finite optimum"
+    assert judge(c, model, Rows(X, y[:, None])) == []
+    y[np.argmax(X[:, 0])] = 1.0
+    assert judge(c, model, Rows(X, y[:, None])) != []
 
 
 @pytest.mark.parametrize(

@@ -42,10 +42,17 @@ class Trial:
     X: Any
     y: Any
     s: np.ndarray | None
+    o: np.ndarray | None = None  # offsets
 
     def __str__(self) -> str:
-        shape, weights = "×".join(map(str, self.X.shape)), "" if self.s is None else ", weights"
-        return f"{self.model!r} on {self.generator} {shape} in {self.container}{weights}"
+        shape = "×".join(map(str, self.X.shape))
+        given = ", weights" * (self.s is not None)
+        given += ", offsets" * (self.o is not None)
+        return f"{self.model!r} on {self.generator} {shape} in {self.container}{given}"
+
+    @property
+    def offset(self) -> dict[str, np.ndarray]:
+        return {} if self.o is None else {"offset": self.o}
 
 
 @dataclass
@@ -90,7 +97,8 @@ def trial(seed: int, only: str | None = None, generator: str | None = None) -> T
         container, stored = contained(rng, X, target.sparse)
         y = _targets(rng, target, dense_values(stored))
     s = labels.weights(rng, n) if target.weighted else None
-    return Trial(seed, target, kind, container, model, stored, y, s)
+    o = labels.offsets(rng, n) if target.offset else None
+    return Trial(seed, target, kind, container, model, stored, y, s, o)
 
 
 def _rows(rng: Generator, target: Target, name: str, n: int, p: int) -> np.ndarray:
@@ -109,6 +117,8 @@ def _targets(rng: Generator, target: Target, X: np.ndarray) -> Any:
         return labels.numbers(rng, X)
     if target.task == "several numbers":
         return labels.numbers(rng, X, 2)
+    if target.task in ("events", "amounts"):
+        return labels.events(rng, X) if target.task == "events" else labels.amounts(rng, X)
     K = 2 if target.task == "two classes" else int(rng.integers(3, 5))
     return labels.classes(rng, X, K)
 
@@ -147,19 +157,19 @@ def run(t: Trial) -> tuple[Outcome, Any]:
 
 def fitted(t: Trial) -> tuple[Any, Any]:
     """The fitted model and its certificate."""
-    weights = {} if t.s is None else {"sample_weight": t.s}
+    more = t.offset | ({} if t.s is None else {"sample_weight": t.s})
     if t.target.tree:
         model = t.model(t.X)
     else:
         try:
-            model = t.model.fit(t.X, **weights) if t.y is None else t.model.fit(t.X, t.y, **weights)
+            model = t.model.fit(t.X, **more) if t.y is None else t.model.fit(t.X, t.y, **more)
         except Exception as error:
             if type(t.model).__module__.startswith("certus."):
                 raise
             raise NotFitted(f"{type(error).__name__}: {error}") from error
     certificate = vars(model).get("certificate_")
     if certificate is None:
-        certificate = certus.verify(model, t.X, t.y, t.s)
+        certificate = certus.verify(model, t.X, t.y, t.s, **t.offset)
     return model, certificate
 
 
@@ -182,7 +192,8 @@ def rows_of(t: Trial, certificate: Any) -> Rows:
     if y is None:
         return Rows(X, None, s, eps)
     if coded is None:
-        return Rows(X, np.asarray(y, dtype=float).reshape(len(X), -1), s, eps)
+        Y = np.asarray(y, dtype=float).reshape(len(X), -1)
+        return Rows(X, Y if t.o is None else np.column_stack([Y, t.o]), s, eps)
     index = np.array([coded.classes.tolist().index(label) for label in y.tolist()])
     if coded.coding == "index":
         return Rows(X, index, s, eps)

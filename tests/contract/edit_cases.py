@@ -16,7 +16,8 @@ from sklearn import svm as their_svm
 
 from certus import cluster, feature_selection, linear_model, mixture, neighbors, svm
 from certus.penalties import MCP, Box, GroupL2
-from tests.contract.problems import classification, ordered, regression
+from tests.contract.problems import amounts, classification, ordered, regression
+from tests.contract.problems import counts as events
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,10 @@ def labels(K: int = 2, names: Any = None) -> Callable[[], tuple[Any, Any]]:
         return X + 1, y if names is None else np.asarray(names)[y]
 
     return draw
+
+
+def drawn(problem: Callable[[int], Any]) -> Callable[[], tuple[Any, Any]]:
+    return lambda: problem(3)[:2]
 
 
 def sparse(data: Callable[[], tuple[Any, Any]]) -> Callable[[], tuple[Any, Any]]:
@@ -148,6 +153,10 @@ OURS = [
          penalty=GroupL2(groups=[[0, 1], [2, 3]], strength=0.5)),
     case("PenalizedRegressor, box", L.PenalizedRegressor, numbers(),
          penalty=Box(-1.0, 1.0)),
+    case("PoissonRegressor", L.PoissonRegressor, drawn(events), alpha=0.1),
+    case("PoissonRegressor, no penalty", L.PoissonRegressor, drawn(events), alpha=0.0),
+    case("GammaRegressor", L.GammaRegressor, drawn(amounts), alpha=0.1),
+    case("GammaRegressor, elastic net", L.GammaRegressor, drawn(amounts), alpha=0.1, l1_ratio=0.5),
     case("LogisticRegression", L.LogisticRegression, labels()),
     case("LogisticRegression, text", L.LogisticRegression, labels(2, THREE)),
     case("LogisticRegression, three classes", L.LogisticRegression, labels(3, THREE)),
@@ -219,6 +228,8 @@ THEIRS = [
     case("sklearn LassoLarsCV", T.LassoLarsCV, numbers(), cv=3),
     case("sklearn LassoLarsIC", T.LassoLarsIC, numbers()),
     case("sklearn HuberRegressor", T.HuberRegressor, numbers(), tol=1e-10, max_iter=10_000),
+    case("sklearn PoissonRegressor", T.PoissonRegressor, drawn(events), alpha=0.1, **TIGHT),
+    case("sklearn GammaRegressor", T.GammaRegressor, drawn(amounts), alpha=0.1, **TIGHT),
     replace(case("sklearn SGDRegressor", T.SGDRegressor, numbers(), alpha=0.1,
                  random_state=0), finish=exact_sgd_regressor),
     case("sklearn LogisticRegression", T.LogisticRegression, labels(), tol=1e-10,

@@ -10,6 +10,7 @@ from ..precise.losses import Hinge
 from ..precise.minimize import CONVERGED, Minimum, Problem, minimize, newton_step
 from .left_out import limited_to, not_negligible
 from .linear_problems import Posed, Rows, posed
+from .separation import falling, separated
 from .verdict import Fault, above
 
 FLAT = arb(2) ** -120  # a pivot that is not above this is 0: floats have 53 bits
@@ -21,7 +22,7 @@ def judge(certificate: Any, _model: Any, rows: Rows) -> list[Fault]:
     name = c.definition.rpartition(".")[2]
     problems = posed(name, c.parameters, rows)
     if c.status == "no finite optimum":
-        return _separated(c, rows)
+        return falling(c, rows) if name == "log_link" else separated(c, rows)
     objectives = [p.problem.value(p.theta) for p in problems]
     objective = total(objectives)
     faults: list[Fault] = []
@@ -122,13 +123,6 @@ def _stationary(c: Any, problems: list[Posed]) -> list[Fault]:
         _, g, H = p.problem.smooth.expand(p.theta)
         gain += newton_step(p.problem, p.theta, g, H)[1]
     return above("gain of a Newton step, as a share", gain / f0, c.residual)
-
-
-def _separated(c: Any, rows: Rows) -> list[Fault]:
-    """(u, γ) leaves no row on the wrong side, and some on the right one."""
-    from .separation import separated
-
-    return separated(c, rows)
 
 
 def _own_error(p: Posed, m: Minimum, j: int) -> arb:

@@ -11,7 +11,16 @@ import numpy as np
 from flint import arb, arb_mat
 
 from ..precise.balls import ONE, ZERO, balls, matrix, total
-from ..precise.losses import Between, Hinge, Huber, Logistic, SquaredHinge, Squares
+from ..precise.losses import (
+    Between,
+    Gamma,
+    Hinge,
+    Huber,
+    Logistic,
+    Poisson,
+    SquaredHinge,
+    Squares,
+)
 from ..precise.minimize import Problem
 from ..precise.sums import RowSum, ScaledHuberSum, SoftmaxSum
 from .verdict import NotJudged
@@ -216,6 +225,25 @@ def _huber_regression(
     return [Posed(Problem(f, [ZERO] * len(l2), l2), theta, list(range(p)), alpha > 0)]
 
 
+def _log_link(
+    rows: Rows, w: Any, b: Any, family: str, l1: float, l2: float, fit_intercept: bool = True,
+    **_: Any,
+) -> list[Posed]:  # fmt: skip
+    """Targets are in the first column of y; offsets in a second one, if there is one."""
+    assert rows.y is not None
+    p, S = len(w), total(rows.weights())
+    y, loss = balls(rows.y[:, 0]), {"poisson": Poisson, "gamma": Gamma}[family]
+    offsets = balls(rows.y[:, 1]) if rows.y.shape[1] > 1 else [ZERO] * len(y)
+    f = RowSum(
+        matrix(with_constant(rows.X, fit_intercept)), [v / S for v in rows.weights()],
+        [loss(v, o) for v, o in zip(y, offsets, strict=True)],
+    )  # fmt: skip
+    more = [ZERO] * fit_intercept
+    problem = Problem(f, [arb(l1)] * p + more, [arb(l2)] * p + more)
+    theta = _point(w, b, 0, fit_intercept)
+    return [Posed(problem, theta, list(range(p)), l1 > 0 or l2 > 0)]
+
+
 READERS: dict[str, Any] = {
     "least_squares": _least_squares,
     "logistic": _margins(lambda y, _: Logistic(y)),
@@ -226,4 +254,5 @@ READERS: dict[str, Any] = {
     "ordinal": _ordinal,
     "penalized": _penalized,
     "huber_regression": _huber_regression,
+    "log_link": _log_link,
 }

@@ -1,4 +1,7 @@
-"""Claims that there is no finite optimum: the direction must separate the stored floats exactly."""
+"""Claims that there is no finite optimum, in exact fractions of the stored floats.
+
+The direction must separate the classes; of counts, it must lower no mean but those of counts of 0.
+"""
 
 from fractions import Fraction
 from typing import Any
@@ -31,6 +34,29 @@ def separated(c: Any, rows: Rows) -> list[Fault]:
             return [Fault("rows on the wrong side of the separating direction", 0.0, 1.0)]
         right += max(found) > 0
     return [] if right else [Fault("rows on the right side", 1.0, 0.0)]
+
+
+def falling(c: Any, rows: Rows) -> list[Fault]:
+    """A fault unless scores fall along (u, γ) in some rows with count 0, and change in no others.
+
+    A coefficient that is penalised, or an intercept that is not there, must not change.
+    """
+    assert rows.y is not None
+    P = c.parameters
+    u, gamma = (np.ravel(part) for part in c._finding.facts.separated.direction)
+    if P["family"] != "poisson":
+        return [Fault("a loss that can fall for ever", 1.0, 0.0)]
+    if ((P["l1"] > 0 or P["l2"] > 0) and u.any()) or (not P["fit_intercept"] and gamma.any()):
+        return [Fault("coefficients that are free to fall", 1.0, 0.0)]
+    falls = 0
+    for i in range(len(rows.y)):
+        if rows.s is not None and rows.s[i] == 0:
+            continue
+        (change,) = _scores(rows.X[i].tolist(), u, gamma)
+        if change > 0 or (change < 0 and rows.y[i, 0] > 0):
+            return [Fault("rows whose loss grows along the direction", 0.0, 1.0)]
+        falls += change < 0
+    return [] if falls else [Fault("rows whose loss falls along the direction", 1.0, 0.0)]
 
 
 def _scores(x: list[float], u: np.ndarray, shift: np.ndarray) -> list[Fraction]:

@@ -75,6 +75,31 @@ class Huber:
         return Term(delta * abs(r) - delta * delta / 2, -sign * delta, ZERO)
 
 
+class Poisson:
+    """Half the deviance of a count y: μ − y + y log(y/μ), μ = exp(z + o)."""
+
+    def __init__(self, y: arb, offset: arb = ZERO):
+        self.y, self.o = y, offset
+        self.constant = y * y.log() - y if y > 0 else ZERO
+
+    def __call__(self, z: arb) -> Term:
+        t = z + self.o
+        mean = t.exp()
+        return Term(mean - self.y * t + self.constant, mean - self.y, mean)
+
+
+class Gamma:
+    """Half the deviance of an amount y > 0: y/μ − 1 − log(y/μ), μ = exp(z + o)."""
+
+    def __init__(self, y: arb, offset: arb = ZERO):
+        self.y, self.o, self.constant = y, offset, y.log() + 1
+
+    def __call__(self, z: arb) -> Term:
+        t = z + self.o
+        ratio = self.y * (-t).exp()
+        return Term(ratio + t - self.constant, 1 - ratio, ratio)
+
+
 class Hinge:
     """[1 − yz]₊, its corner rounded off over a width μ: t²/2μ for t = 1 − yz between 0 and μ."""
 

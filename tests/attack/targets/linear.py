@@ -129,6 +129,17 @@ def linear_svc(rng: Generator, p: int) -> Any:
     )  # fmt: skip
 
 
+def log_link(kind: Any) -> Any:
+    def make(rng: Generator, p: int) -> Any:
+        return kind(
+            alpha=0.0 if coin(rng, 0.4) else strength(rng, -9, 3), fit_intercept=coin(rng, 0.8),
+            l1_ratio=pick(rng, 0.0, 0.0, 0.5, 1.0), max_iter=pick(rng, 2, 100, 100, 100),
+            solver=pick(rng, "lbfgs", "newton-cholesky", "newton-cg"),
+        )  # fmt: skip
+
+    return make
+
+
 TARGETS = [
     Target("LinearRegression", "numbers", least_squares, share=3),
     Target("LinearRegression, two targets", "several numbers", least_squares),
@@ -147,6 +158,10 @@ TARGETS = [
     Target("PenalizedClassifier", "two classes", penalized_classifier, columns=5),
     Target("PenalizedClassifier, three classes", "classes", penalized_classifier, columns=3,
            rows=25),
+    Target("PoissonRegressor", "events", log_link(linear_model.PoissonRegressor), columns=5,
+           offset=True, share=1.5),
+    Target("GammaRegressor", "amounts", log_link(linear_model.GammaRegressor), columns=5,
+           offset=True, share=1.5),
     Target("LinearSVC", "two classes", linear_svc, rows=25, columns=4),
     Target("LinearSVC, three classes", "classes", linear_svc, rows=20, columns=3, share=0.5),
 ]  # fmt: skip

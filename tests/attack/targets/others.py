@@ -82,6 +82,12 @@ SEED = {"random_state": seed}
 ALPHA = {"alpha": lambda rng: strength(rng, -8, 1)}
 TIGHT = {"tol": lambda rng: pick(rng, 1e-4, 1e-12), "max_iter": lambda rng: 20_000}
 POSITIVE = {"positive": lambda rng: coin(rng, 0.2)}
+LOG_LINK = {
+    "alpha": lambda rng: 0.0 if coin(rng, 0.3) else strength(rng, -9, 2),
+    "tol": lambda rng: pick(rng, 1e-4, 1e-10),
+    "solver": lambda rng: pick(rng, "lbfgs", "newton-cholesky"),
+    "max_iter": lambda rng: 300,
+}
 SGD = {**SEED, "max_iter": lambda rng: 200, "alpha": lambda rng: pick(rng, 1e-4, 0.1)}
 GAMMA = {"gamma": lambda rng: pick(rng, "scale", "auto", 0.5)}
 NEIGHBORS = {
@@ -118,6 +124,10 @@ TARGETS = [
     Target("sklearn HuberRegressor", "numbers",
            plain(linear_model.HuberRegressor, max_iter=lambda rng: 200,
                  tol=lambda rng: 1e-9, alpha=lambda rng: pick(rng, 0.0, 1e-4, 1.0)), share=0.7),
+    Target("sklearn PoissonRegressor", "events",
+           plain(linear_model.PoissonRegressor, **LOG_LINK, **INTERCEPT), columns=5, share=0.7),
+    Target("sklearn GammaRegressor", "amounts",
+           plain(linear_model.GammaRegressor, **LOG_LINK, **INTERCEPT), columns=5, share=0.7),
     Target("sklearn SGDRegressor", "numbers", plain(linear_model.SGDRegressor, **SGD), share=0.3),
     Target("sklearn LogisticRegression", "two classes", logistic, share=1.5),
     Target("sklearn LogisticRegression, three classes", "classes", logistic, rows=30, columns=4),

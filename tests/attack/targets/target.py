@@ -12,10 +12,11 @@ Generator = np.random.Generator
 @dataclass(frozen=True)
 class Target:
     name: str
-    task: str  # numbers, several numbers, two classes, classes, ordered, rows, counts, bits
+    task: str  # numbers, several numbers, events, amounts, two classes, classes, ordered, rows, …
     make: Callable[[Generator, int], Any]  # of the number of columns
     sparse: bool = True
     weighted: bool = True
+    offset: bool = False  # ``fit`` takes one
     rows: int = 40
     columns: int = 6
     share: float = 1.0  # of the trials, relative

@@ -153,9 +153,9 @@ SETTINGS = [
     (NCFSClassifier(prior="uniform", loss=1 - np.eye(3)), y), (NCFSRegressor(), VALUES),
     (NCFSRegressor(loss="squared", metric="sqeuclidean"), VALUES),
     (NCFSRegressor(loss="epsilon_insensitive", form="mean"), VALUES),
-    (NCFSClassifier(batch_size=12), y),
+    (NCFSClassifier(batch_size=12, alpha=0.2), y),
     (NCFSClassifier(batch_size=12, metric="euclidean", prior="balanced", form="mean"), y),
-    (NCFSRegressor(batch_size=12, metric="sqeuclidean"), VALUES),
+    (NCFSRegressor(batch_size=12, metric="sqeuclidean", alpha=1.0), VALUES),
 ]  # fmt: skip
 
 

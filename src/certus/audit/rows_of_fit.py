@@ -6,7 +6,7 @@ A record that does not agree with the rows given is evidence of other rows, so n
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -40,9 +40,10 @@ def recorded_rows(model: FittedModel) -> Iterator[RecordedRows]:
     attributes, name = vars(model), type(model).__name__
     if not _is_sklearn(model):
         return
-    seen = attributes.get("n_samples_seen_", attributes.get("n_samples_"))
-    if seen is not None and np.max(seen) == int(np.max(seen)):  # Σ s where it was given weights
-        yield RecordedRows(name, int(np.max(seen)), at_least=np.ndim(seen) > 0)
+    seen: Any = attributes.get("n_samples_seen_", attributes.get("n_samples_"))
+    most = np.max(seen) if np.size(seen) else None
+    if _is_count(most) and most == int(most):  # Σ s where it was given weights
+        yield RecordedRows(name, int(most), at_least=np.ndim(seen) > 0)
     record = _RECORDS.get(name)
     rows = None if record is None else record(attributes)
     if rows is not None:
@@ -80,10 +81,15 @@ def _length(name: str) -> Callable[[dict[str, Any]], int | None]:
 def _of_updates(attributes: dict[str, Any]) -> int | None:
     """Return the rows of an epoch: t_ − 1 updates in n_iter_ epochs of one call of fit."""
     steps, epochs = attributes.get("t_"), attributes.get("n_iter_")
-    if attributes.get("warm_start") or not epochs or steps is None:
+    if attributes.get("warm_start") or not (_is_count(steps) and _is_count(epochs)):
         return None
     rows = (float(steps) - 1) / float(epochs)
     return int(rows) if rows > 0 and rows == int(rows) else None
+
+
+def _is_count(value: object) -> TypeGuard[float]:
+    """Return whether an attribute, which may have been edited, is a finite number above 0."""
+    return isinstance(value, int | float | np.number) and 0 < float(value) < np.inf
 
 
 _RECORDS: dict[str, Callable[[dict[str, Any]], int | None]] = {

@@ -260,7 +260,7 @@ def test_the_words_of_a_certificate():
         "Note           on the rows given. If the model was fitted on other rows, this says "
         "nothing.",
         "Checked by     certus.proofs.linkage.linkage, from the data; the tree alone is "
-        "the model's; its page is certus.definitions.linkage, 71 lines",
+        "the model's; its page is certus.definitions.linkage, 70 lines",
         "Does not say   that the data have clusters, how many, or that the distance suits them",
     ]
     assert c.note() == (

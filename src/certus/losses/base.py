@@ -1,5 +1,6 @@
 """The interface of a loss, and the base class of losses of one score."""
 
+from abc import ABC, abstractmethod
 from typing import Any, Protocol
 
 import numpy as np
@@ -51,6 +52,28 @@ class OneScore:
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
         return f"{type(self).__name__}({given})"
+
+
+class EvaluatedLoss(OneScore, ABC):
+    """Base of losses whose value, slope and curvature share most of their work."""
+
+    @abstractmethod
+    def evaluate(self, y: np.ndarray, z: np.ndarray) -> tuple[Any, Any, Any]:
+        """Return value, slope and curvature."""
+
+    def value(self, y: np.ndarray, z: np.ndarray) -> Any:
+        return self.evaluate(y, z)[0]
+
+    def slope(self, y: np.ndarray, z: np.ndarray) -> Any:
+        return self.evaluate(y, z)[1]
+
+    def curvature(self, y: np.ndarray, z: np.ndarray) -> Any:
+        return self.evaluate(y, z)[2]
+
+
+def xlogx(u: np.ndarray) -> Any:
+    """Return u log u, 0 at 0."""
+    return u * np.log(np.where(u > 0, u, 1.0))
 
 
 def where_inside(inside: np.ndarray, value: np.ndarray) -> np.ndarray:

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from .base import OneScore, where_inside
-from .poisson import MAX_SCORE, xlogx
+from .base import EvaluatedLoss, where_inside, xlogx
+from .poisson import MAX_SCORE
 
 
-class Gamma(OneScore):
+class Gamma(EvaluatedLoss):
     """ℓ(y, z) = z − log y + y exp(−z) − 1, y > 0: half the deviance of an amount of mean exp(z).
 
     Examples
@@ -24,15 +24,6 @@ class Gamma(OneScore):
     curvature_bound = np.inf
     curved = True
     range = "not above 0, and amounts are"
-
-    def value(self, y: np.ndarray, z: np.ndarray) -> Any:
-        return self.evaluate(y, z)[0]
-
-    def slope(self, y: np.ndarray, z: np.ndarray) -> Any:
-        return self.evaluate(y, z)[1]
-
-    def curvature(self, y: np.ndarray, z: np.ndarray) -> Any:
-        return self.evaluate(y, z)[2]
 
     def conjugate(self, y: np.ndarray, a: np.ndarray) -> Any:
         u = np.asarray(1 - a)  # y/mean where the slope is a

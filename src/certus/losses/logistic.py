@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from .base import OneScore, where_inside
+from .base import EvaluatedLoss, where_inside, xlogx
 
 
-class Logistic(OneScore):
+class Logistic(EvaluatedLoss):
     """ℓ(y, z) = log(1 + exp(−yz)), y = ±1.
 
     Examples
@@ -24,20 +24,11 @@ class Logistic(OneScore):
     never_zero = True
     curved = True
 
-    def value(self, y: np.ndarray, z: np.ndarray) -> Any:
-        return self.evaluate(y, z)[0]
-
-    def slope(self, y: np.ndarray, z: np.ndarray) -> Any:
-        return self.evaluate(y, z)[1]
-
-    def curvature(self, y: np.ndarray, z: np.ndarray) -> Any:
-        return self.evaluate(y, z)[2]
-
     def conjugate(self, y: np.ndarray, a: np.ndarray) -> Any:
         u = -y * a  # in [0, 1]: the probability given to the other class
         inside = (u >= 0) & (u <= 1)
         u = np.clip(u, 0.0, 1.0)
-        return where_inside(inside, _xlogx(u) + _xlogx(1 - u))
+        return where_inside(inside, xlogx(u) + xlogx(1 - u))
 
     def evaluate(self, y: np.ndarray, z: np.ndarray) -> tuple[Any, Any, Any]:
         # e = exp(−|z|) never overflows; with m = yz:
@@ -53,7 +44,3 @@ class Logistic(OneScore):
         e /= one
         e /= one  # σ(z)σ(−z)
         return value, slope, e
-
-
-def _xlogx(u: np.ndarray) -> Any:
-    return u * np.log(np.where(u > 0, u, 1.0))

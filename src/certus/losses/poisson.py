@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from .base import OneScore, where_inside
+from .base import EvaluatedLoss, where_inside, xlogx
 
 # exp(z) stays finite: a mean of 1e304 is refused by every line search, and a row of weight 0
 # adds 0 whatever its score
 MAX_SCORE = 700.0
 
 
-class Poisson(OneScore):
+class Poisson(EvaluatedLoss):
     """ℓ(y, z) = exp(z) − y − y(z − log y), y ≥ 0: half the deviance of a count of mean exp(z).
 
     Examples
@@ -27,15 +27,6 @@ class Poisson(OneScore):
     curvature_bound = np.inf
     curved = True
     range = "below 0, and counts are not"
-
-    def value(self, y: np.ndarray, z: np.ndarray) -> Any:
-        return self.evaluate(y, z)[0]
-
-    def slope(self, y: np.ndarray, z: np.ndarray) -> Any:
-        return self.evaluate(y, z)[1]
-
-    def curvature(self, y: np.ndarray, z: np.ndarray) -> Any:
-        return self.evaluate(y, z)[2]
 
     def conjugate(self, y: np.ndarray, a: np.ndarray) -> Any:
         m = np.asarray(a + y)  # the mean at which the slope is a
@@ -62,8 +53,3 @@ class Poisson(OneScore):
         """Return Σ s y and Σ s exp(z): log of their ratio minimises Σ s ℓ(y, z + b) over b."""
         s = np.ones(len(y)) if s is None else s
         return float(s @ y), float(s @ np.exp(z))
-
-
-def xlogx(u: np.ndarray) -> Any:
-    """Return u log u, 0 at 0."""
-    return u * np.log(np.where(u > 0, u, 1.0))

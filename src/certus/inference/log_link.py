@@ -8,19 +8,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtrc, ndtr, ndtri
+from scipy.special import chdtrc
 
 from ..exceptions import InferenceError
 from ..text.cells import Precision
 from ..text.format import number
 from ..text.table import ResultTable
-from .base import Estimated, facts_line, half_widths, percent, stacked
+from .base import facts_line, half_widths, percent, stacked
+from .likelihood_fit import LikelihoodFit
 
 UNDISPERSED_PVALUE = 1e-3  # of Pearson's χ², below which counts vary more than a Poisson model says
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LogLinkInference(Estimated):
+class LogLinkInference(LikelihoodFit):
     """Standard errors, tests and intervals of a ``PoissonRegressor`` or ``GammaRegressor``.
 
     Attributes
@@ -136,22 +137,8 @@ class LogLinkInference(Estimated):
         return float(self.rank)
 
     @property
-    def _fit_value(self) -> float:
-        return self.log_likelihood
-
-    def _compared_with(self, small: "LogLinkInference", more: float) -> tuple[float, float | None]:
-        return max(2 * (self.log_likelihood - small.log_likelihood), 0.0), None
-
-    @property
     def _kind(self) -> tuple[str, str, str]:
         return "Poisson" if self._counts else "Gamma", "z", "alpha=0"
-
-    def _quantile(self, probability: float) -> Any:
-        return ndtri(probability)
-
-    def _lower_tail(self, statistic: np.ndarray) -> np.ndarray:
-        p: np.ndarray = ndtr(statistic)
-        return p
 
     def _keys(self) -> dict[str, list[str]]:
         return {"name": list(self.names)}

@@ -10,13 +10,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from scipy.special import chdtrc, expit, ndtr, ndtri
+from scipy.special import chdtrc, expit, ndtri
 
 from ..exceptions import InferenceError
 from ..text.cells import Precision
 from ..text.format import listed
 from ..text.table import ResultTable
-from .base import BIAS, Estimated, facts_line, half_widths, percent, share, stacked
+from .base import BIAS, facts_line, half_widths, percent, share, stacked
+from .likelihood_fit import LikelihoodFit
 from .new_rows import standard_errors_of
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class ProfileLikelihood(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LogisticInference(Estimated):
+class LogisticInference(LikelihoodFit):
     """Standard errors, tests and intervals of a logistic or softmax model.
 
     Two classes: m coefficients (the intercept first, if there is one) of the log-odds of the second
@@ -272,13 +273,6 @@ class LogisticInference(Estimated):
     def _n_parameters(self) -> float:
         return float(self.effective_parameters)
 
-    @property
-    def _fit_value(self) -> float:
-        return self.log_likelihood
-
-    def _compared_with(self, small: "LogisticInference", more: float) -> tuple[float, float | None]:
-        return max(2 * (self.log_likelihood - small.log_likelihood), 0.0), None
-
     def _difference_of_targets(self, small: "LogisticInference") -> str | None:
         if self.classes == small.classes:
             return None
@@ -324,13 +318,6 @@ class LogisticInference(Estimated):
     @property
     def _kind(self) -> tuple[str, str, str]:
         return "Logistic" if len(self.classes) == 2 else "Softmax", "z", "C=np.inf"
-
-    def _quantile(self, probability: float) -> Any:
-        return ndtri(probability)
-
-    def _lower_tail(self, statistic: np.ndarray) -> np.ndarray:
-        p: np.ndarray = ndtr(statistic)
-        return p
 
     def _keys(self) -> dict[str, list[str]]:
         if len(self.classes) == 2:

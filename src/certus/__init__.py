@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         svm,
     )
     from .certificate import Certificate, verify
+    from .coefficient_audit import CoefficientAudit, audit_coefficients
     from .derivatives import check_gradient
     from .inference import CallableModule
     from .model_files import load, save
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Certificate",
+    "CoefficientAudit",
+    "audit_coefficients",
     "check_gradient",
     "cluster",
     "config_context",
@@ -68,6 +71,8 @@ __all__ = [
 
 _LAZY = {
     "Certificate": "certificate",
+    "CoefficientAudit": "coefficient_audit",
+    "audit_coefficients": "coefficient_audit",
     "check_gradient": "derivatives",
     "infer": "model_inference",  # what calling the package ``inference`` does
     "load": "model_files",

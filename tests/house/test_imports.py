@@ -69,6 +69,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *ESTIMATORS,
         *BASIC,
     },
+    "coefficient_audit": {"audit", "certificate", "data", "losses", *BASIC},
     "model_inference": {"certificate", "inference", "linear_model", *BASIC},
     "reporting": {
         "audit",
@@ -84,6 +85,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "cli": {
         "certificate",
+        "coefficient_audit",
         "data",
         "kernels",
         "model_files",
@@ -96,6 +98,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "root": {
         "certificate",
+        "coefficient_audit",
         "derivatives",
         "distances",
         "inference",

@@ -1,0 +1,150 @@
+"""One structure against one table: is the optimum within the rounding of what was printed?
+
+A structure is what presets share besides the units of their strengths: loss, metric, whether the
+intercept is penalised, and L1, L2 or both. The verdict compares the optimum v* with printed v̂,
+
+    ratio = max (|v*ⱼ − v̂ⱼ| − rounding)/hⱼ   ≤ 1:  optimal to the digits printed
+    share = (F(v̂) − F(v*))/f₀              ≤ tol:  optimal, with fewer digits than were printed
+
+and f₀ is the objective of the intercept alone.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .objective import Design, Objective
+from .optimum import NoOptimumError, Optimum, minimize
+from .presets import Loss, Shape
+from .strengths import Estimate, estimate, extremes, improved, varying
+
+MAX_RATIO = 1.0 + 1e-6  # of numbers that were rounded to the nearest
+MAX_IMPROVEMENTS = 4  # rounds of λ at the optimum itself
+# where the prediction is beyond both, the optimum is not computed: Newton's step from printed
+# coefficients that are right predicts their distance to a few percent
+HOPELESS_RATIO, HOPELESS_SHARE = 30.0, 1e-3
+UNKNOWN_HALF_UNIT = 1e200  # of an intercept that was not printed
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What several presets have in common."""
+
+    loss: Loss
+    shape: Shape
+    standardized: bool = False
+    intercept_penalized: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Printed:
+    """Printed coefficients (intercept first, if there is one) with half a unit of each."""
+
+    values: np.ndarray
+    half_units: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """How near the printed coefficients are to the optimum of a structure."""
+
+    structure: Structure
+    objective: Objective
+    printed: np.ndarray  # v̂, in scaled columns
+    h: np.ndarray
+    l1: float
+    l2: float
+    ratio: float
+    share: float
+    optimum: Optimum | None
+    l_ranges: tuple[tuple[float, float], ...] = ()  # extreme (λ₁, λ₂) that fit as well
+
+    @property
+    def to_the_digits(self) -> bool:
+        """Whether the optimum is within rounding of what was printed."""
+        return self.optimum is not None and self.ratio <= MAX_RATIO
+
+
+def enough_coefficients(structure: Structure, design: Design, printed: Printed) -> bool:
+    """Return whether more is printed than the strengths alone could explain."""
+    slopes = printed.values[int(design.intercept) :]
+    used = np.count_nonzero(slopes) if varying(structure.shape)[0] else len(slopes)
+    shown = design.intercept and printed.half_units[0] < UNKNOWN_HALF_UNIT
+    return bool(used + int(shown) > sum(varying(structure.shape)))
+
+
+def judge(structure: Structure, objective: Objective, printed: Printed) -> Judgement:
+    """Compare printed coefficients with the optimum at the strengths that suit them best."""
+    v, h = printed.values * objective.d, printed.half_units * objective.d
+    with np.errstate(all="ignore"):
+        if not np.isfinite(objective.sums(v).value):
+            return _hopeless(structure, objective, v, h, np.inf, np.inf)
+        best = estimate(objective, v, h, structure.shape)
+    f0 = max(objective.null_value, 1e-300)
+    predicted = best.excess / f0
+    if not (best.ratio <= HOPELESS_RATIO or predicted <= HOPELESS_SHARE):
+        return _hopeless(structure, objective, v, h, best.ratio, predicted, best)
+    return at_strengths(structure, objective, printed, best.l1, best.l2, improve=True)
+
+
+def at_strengths(
+    structure: Structure, objective: Objective, printed: Printed, l1: float, l2: float,
+    improve: bool = False,
+) -> Judgement:  # fmt: skip
+    """Compare printed coefficients with the optimum at given λ; ``improve``: or near them."""
+    v, h = printed.values * objective.d, printed.half_units * objective.d
+    f0 = max(objective.null_value, 1e-300)
+    try:
+        with np.errstate(all="ignore"):
+            optimum = minimize(objective, l1, l2, v, h)
+    except NoOptimumError:
+        return _hopeless(structure, objective, v, h, np.inf, np.inf)
+    found = _judged(structure, objective, v, h, l1, l2, optimum, f0)
+    rounds = MAX_IMPROVEMENTS if improve and structure.shape != "none" else 0
+    for _ in range(rounds):
+        if found.ratio <= MAX_RATIO or found.optimum is None:
+            break
+        with np.errstate(all="ignore"):
+            l1, l2 = improved(objective, found.optimum.v, v, h, found.l1, found.l2, structure.shape)
+        try:
+            optimum = minimize(objective, l1, l2, found.optimum.v, h)
+        except NoOptimumError:
+            break
+        again = _judged(structure, objective, v, h, l1, l2, optimum, f0)
+        if again.ratio >= found.ratio * (1 - 1e-9):
+            break
+        found = again
+    return found
+
+
+def _judged(
+    structure: Structure, objective: Objective, v: np.ndarray, h: np.ndarray, l1: float, l2: float,
+    optimum: Optimum, f0: float,
+) -> Judgement:  # fmt: skip
+    ratio = float(np.max((np.abs(optimum.v - v) - optimum.error) / h, initial=0.0))
+    share = objective.value(v, l1, l2) - objective.value(optimum.v, l1, l2)
+    return Judgement(
+        structure, objective, v, h, l1, l2, max(ratio, 0.0), max(share / f0, 0.0), optimum
+    )
+
+
+def ranges_of(found: Judgement) -> tuple[tuple[float, float], ...]:
+    """Return the extreme λ at which the printed coefficients fit about as well."""
+    if found.optimum is None or found.structure.shape == "none":
+        return ()
+    ratio = 1.0 if found.ratio <= 1 else 2 * found.ratio
+    with np.errstate(all="ignore"):
+        return tuple(
+            extremes(
+                found.objective, found.optimum.v, found.printed, found.h, found.l1, found.l2,
+                found.structure.shape, ratio,
+            )  # fmt: skip
+        )
+
+
+def _hopeless(
+    structure: Structure, objective: Objective, v: np.ndarray, h: np.ndarray, ratio: float,
+    share: float, best: Estimate | None = None,
+) -> Judgement:  # fmt: skip
+    l1, l2 = (best.l1, best.l2) if best else (0.0, 0.0)
+    return Judgement(structure, objective, v, h, l1, l2, float(ratio), float(share), None)

@@ -1,6 +1,6 @@
 """audit_coefficients(): is a printed table of coefficients what it says, on these rows?
 
-    table ─► digits and terms ─► design ─► every objective of ``presets`` ─► the optimum, certified
+table ─► digits and terms ─► design ─► every objective of ``presets`` ─► the optimum, certified
 """
 
 from collections.abc import Mapping, Sequence

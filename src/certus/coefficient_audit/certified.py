@@ -139,7 +139,7 @@ def _nearest(found: AuditedRows, matches: Matches, shown: Judgement | None) -> s
         f"{s.loss} loss {penalty}{metric}{where}: the objective is {number(share, 2)} of that of "
         f"the intercept alone above its optimum"
     )
-    if np.isfinite(ratio):
+    if np.isfinite(ratio) and not found.full_digits:
         text += f", a coefficient is {number(ratio, 2)} half units of its last digit away"
     off = mean_residual(found.design, found.printed, near)
     return f"{text}; {off}" if off else text

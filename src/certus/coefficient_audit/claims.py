@@ -84,9 +84,7 @@ def _claim(
     return "log_link", formula, {**common, **more}
 
 
-def claims_of(
-    found: Judgement, classes: np.ndarray | None
-) -> tuple[Rows, Reading, Reading | None]:
+def claims_of(found: Judgement, classes: np.ndarray | None) -> tuple[Rows, Reading, Reading | None]:
     """Return the rows, the claim of the printed coefficients and that of the optimum."""
     rows = rows_of(found.objective)
     args = found.l1, found.l2, classes

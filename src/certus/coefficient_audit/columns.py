@@ -1,4 +1,4 @@
-"""The columns of the data: as numbers, and as levels of factors by the ways in which they are spelt.
+"""The columns of the data: as numbers, and as levels of factors in every way they are spelt.
 
 A level of a column is 1 in its rows and 0 in others; where the column is missing, NaN.
 """
@@ -101,7 +101,9 @@ def data_columns(X: Any, terms: Sequence[str]) -> DataColumns:
     else:
         array = np.asarray(X)
         if array.ndim != 2:
-            raise TableError(f"X has shape {array.shape}: give a frame, or an array (rows, columns)")
+            raise TableError(
+                f"X has shape {array.shape}: give a frame, or an array (rows, columns)"
+            )
         p = array.shape[1]
         first = 1 if f"x{p}" in terms and "x0" not in terms else 0
         given = {f"x{j + first}": array[:, j].tolist() for j in range(p)}

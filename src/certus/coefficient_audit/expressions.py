@@ -1,6 +1,6 @@
 """Arithmetic inside a term: I(x^2), log(x + 1), x:z, as R and patsy write it.
 
-    expression := product (± product)*    product := power ((* | /) power)*    power := atom (^ atom)?
+    sum := product (± product)*    product := power ((* | /) power)*    power := atom (^ power)?
 
 Read by a small parser of its own, so that a table can run nothing.
 """

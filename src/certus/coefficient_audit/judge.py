@@ -133,13 +133,12 @@ def ranges_of(found: Judgement) -> tuple[tuple[float, float], ...]:
     if found.optimum is None or found.structure.shape == "none":
         return ()
     ratio = 1.0 if found.ratio <= 1 else 2 * found.ratio
+    v, l1, l2 = found.optimum.v, found.l1, found.l2
     with np.errstate(all="ignore"):
-        return tuple(
-            extremes(
-                found.objective, found.optimum.v, found.printed, found.h, found.l1, found.l2,
-                found.structure.shape, ratio,
-            )  # fmt: skip
+        ends = extremes(
+            found.objective, v, found.printed, found.h, l1, l2, found.structure.shape, ratio
         )
+    return tuple(ends)
 
 
 def _hopeless(

@@ -46,7 +46,10 @@ class PresetFit:
     @property
     def n_digits(self) -> int:
         """Digits of all strengths together: the fewer, the likelier a person chose them."""
-        return sum(len(repr(v).partition("e")[0].replace(".", "").strip("0")) for v in self.strengths.values())
+        return sum(
+            len(repr(v).partition("e")[0].replace(".", "").strip("0"))
+            for v in self.strengths.values()
+        )
 
 
 class Matcher:
@@ -85,7 +88,7 @@ class Matcher:
                 for shape in shapes:
                     if shape not in preset.shapes:
                         continue
-                    structure = self.structure_of(preset, shape)  # type: ignore[arg-type]
+                    structure = self.structure_of(preset, shape)
                     if structure in judged or self._simpler_fits(structure, judged, tol):
                         continue
                     if enough_coefficients(structure, self.design, printed):
@@ -160,9 +163,7 @@ class Matcher:
         again = at_strengths(found.structure, found.objective, printed, l1, l2)
         return found if _is_worse(again, found) else again
 
-    def stated(
-        self, preset: Preset, values: Mapping[str, float], printed: Printed
-    ) -> PresetFit:
+    def stated(self, preset: Preset, values: Mapping[str, float], printed: Printed) -> PresetFit:
         """Judge a preset at strengths that the user states."""
         facts = self.facts(Structure(preset.loss, "none"), printed)
         l1, l2 = preset.lambdas(values, facts)

@@ -1,4 +1,4 @@
-"""What is wrong with a table that fits no objective: the first alteration that would make it fit."""
+"""What is wrong with a table that fits no objective: the first alteration with which it fits."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

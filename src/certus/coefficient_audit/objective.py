@@ -112,7 +112,9 @@ class Objective:
         y = self.design.y
         if self.loss == "logistic":
             return 2 * y - 1
-        return y if self.design.offset is None or self.loss != "gaussian" else y - self.design.offset
+        return (
+            y if self.design.offset is None or self.loss != "gaussian" else y - self.design.offset
+        )
 
     def scores(self, v: np.ndarray) -> np.ndarray:
         """Return z of every row."""

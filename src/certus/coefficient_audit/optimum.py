@@ -52,7 +52,9 @@ def minimize(
         right = sums.slope + l1 * sign + l2 * pen * v
         A = np.ix_(free, free)
         step = np.zeros(len(v))
-        step[free], singular = solve(sums.curvature[A] + l2 * np.diag(pen[free]), right[free], h[free])
+        step[free], singular = solve(
+            sums.curvature[A] + l2 * np.diag(pen[free]), right[free], h[free]
+        )
         if not np.isfinite(step).all():
             raise NoOptimumError("the curvature is not finite")
         moved, better = _line_search(objective, l1, l2, v, step, value, pen, sign)

@@ -21,7 +21,7 @@ a column of ones. Spark's GeneralizedLinearRegression divides by the sum of work
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ..exceptions import UsageError
 from ..text.suggestions import unknown
@@ -99,35 +99,37 @@ RATIO: tuple[Shape, ...] = ("l2", "l1", "elastic_net")
 
 
 def _glmnet(family: str, loss: Loss) -> list[Preset]:
-    common = {"strength": "lambda", "share": "alpha", "shapes": RATIO, "default_share": 1.0,
-              "normalizer": "weights", "y_standardized": loss == "gaussian"}  # fmt: skip
+    common: dict[str, Any] = {
+        "strength": "lambda", "share": "alpha", "shapes": RATIO, "default_share": 1.0,
+        "normalizer": "weights", "y_standardized": loss == "gaussian",
+    }  # fmt: skip
     name = f"glmnet.{family}"
     return [
-        Preset(name, loss, standardized=True, **common),  # type: ignore[arg-type]
-        Preset(f"{name}.unstandardized", loss, **common),  # type: ignore[arg-type]
+        Preset(name, loss, standardized=True, **common),
+        Preset(f"{name}.unstandardized", loss, **common),
     ]
 
 
 def _spark(model: str, loss: Loss, divisor_n_minus_1: bool) -> list[Preset]:
-    common = {"strength": "regParam", "share": "elasticNetParam", "shapes": RATIO,
+    common: dict[str, Any] = {"strength": "regParam", "share": "elasticNetParam", "shapes": RATIO,
               "normalizer": "weights", "y_standardized": loss == "gaussian",
               "divisor_n_minus_1": divisor_n_minus_1}  # fmt: skip
     return [
-        Preset(f"spark.{model}", loss, standardized=True, **common),  # type: ignore[arg-type]
-        Preset(f"spark.{model}.unstandardized", loss, **common),  # type: ignore[arg-type]
+        Preset(f"spark.{model}", loss, standardized=True, **common),
+        Preset(f"spark.{model}.unstandardized", loss, **common),
     ]
 
 
 def _statsmodels(model: str, loss: Loss) -> list[Preset]:
     name = f"statsmodels.{model}"
     if model.startswith("Logit"):
-        common = {"strength": "alpha", "shapes": ("l1",)}
+        common: dict[str, Any] = {"strength": "alpha", "shapes": ("l1",)}
     else:
         common = {"strength": "alpha", "share": "L1_wt", "shapes": RATIO, "default_share": 1.0,
                   "normalizer": "rows"}  # fmt: skip
     return [
-        Preset(name, loss, intercept_penalized=True, **common),  # type: ignore[arg-type]
-        Preset(f"{name}.free_const", loss, **common),  # type: ignore[arg-type]
+        Preset(name, loss, intercept_penalized=True, **common),
+        Preset(f"{name}.free_const", loss, **common),
     ]
 
 

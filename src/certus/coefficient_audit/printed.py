@@ -8,7 +8,8 @@ at most as fine as the coarser of the two finest things seen in its column,
 
     e = min(e_printed, max(−decimals, ⌊log₁₀|x|⌋ + 1 − digits)),
 
-which never makes an interval smaller than the writer's own.
+which never makes an interval smaller than the writer's own. Zeros at the end of a whole number may
+be digits or not, and count as none: 2560 of three significant digits is known to ±5.
 """
 
 import math
@@ -49,8 +50,8 @@ def number_text(value: object, decimal_comma: bool = False) -> str | None:
     """Return the digits of a number, cleaned of stars and grouping; None if it is no number."""
     if isinstance(value, bool | np.bool_):
         return None
-    if isinstance(value, np.floating):
-        value = np.format_float_scientific(value, unique=True, trim="-") if value.size else ""
+    if isinstance(value, float | np.floating):  # the shortest text of its precision
+        value = str(value).removesuffix(".0")
     text = str(value).strip().rstrip("*").strip().replace("−", "-").replace("\u00a0", "")
     if decimal_comma:
         text = text.replace(".", "").replace(",", ".")
@@ -61,7 +62,7 @@ def number_text(value: object, decimal_comma: bool = False) -> str | None:
 
 def printed_column(texts: Sequence[str]) -> PrintedColumn:
     """Return the values of texts that are numbers, each with half a unit of its last digit."""
-    numbers = [Decimal(text) for text in texts]
+    numbers = [_without_zeros(Decimal(text)) for text in texts]
     last = [int(one.as_tuple().exponent) for one in numbers]
     lead = [one.adjusted() if one else None for one in numbers]
     digits = [a - e + 1 for a, e in zip(lead, last, strict=True) if a is not None]
@@ -73,5 +74,10 @@ def printed_column(texts: Sequence[str]) -> PrintedColumn:
         units.append(min(own, max(-decimals, by_digits)))
     half = np.array([0.5 * 10.0 ** float(e) for e in units])
     values = np.array([float(one) for one in numbers])
-    half = np.maximum(half, np.spacing(np.abs(values)))
-    return PrintedColumn(tuple(texts), values, half, most_digits)
+    # reading a text rounds it once more
+    return PrintedColumn(tuple(texts), values, half + np.spacing(np.abs(values)), most_digits)
+
+
+def _without_zeros(number: Decimal) -> Decimal:
+    """Return a whole number without the zeros at its end, as so many powers of ten."""
+    return number.normalize() if number and number.as_tuple().exponent == 0 else number

@@ -113,7 +113,9 @@ def _of_frame(table: Any) -> tuple[list[str], list[list[Any]]]:
         frame = nw.from_native(table, eager_only=True)
         names = list(frame.columns)
         columns = [frame[name].to_list() for name in names]
-    return names, [["" if cell is None else cell for cell in row] for row in zip(*columns, strict=True)]
+    return names, [
+        ["" if cell is None else cell for cell in row] for row in zip(*columns, strict=True)
+    ]
 
 
 # --- which column is what -------------------------------------------------------------------------

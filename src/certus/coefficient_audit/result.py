@@ -1,4 +1,4 @@
-"""The result of an audit of coefficients: the verdict, what fits, and every term beside its optimum."""
+"""The result of an audit: the verdict, what fits, and every term beside its optimum."""
 
 import json
 from dataclasses import dataclass, field

@@ -36,6 +36,7 @@ class AuditedRows:
     classes: tuple[Any, Any] | None  # the second is the positive one
     losses: tuple[Loss, ...]  # that y allows, the likeliest first
     n_omitted: int
+    full_digits: bool  # the table was not rounded for people
 
 
 def audited_rows(
@@ -89,7 +90,10 @@ def audited_rows(
     order = (*at, *others)
     estimates = table.estimates
     printed = Printed(estimates.values[list(order)], estimates.half_units[list(order)])
-    found = AuditedRows(design, printed, terms, order, classes, losses, int(n - keep.sum()))
+    n_omitted = int(n - keep.sum())
+    found = AuditedRows(
+        design, printed, terms, order, classes, losses, n_omitted, estimates.full
+    )  # fmt: skip
     return found, data, keep
 
 

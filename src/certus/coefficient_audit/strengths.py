@@ -70,17 +70,14 @@ def local(
     return Local(free, e + (printed - at)[free], J, M, slopes, -cross @ J, slack)
 
 
-def estimate(
-    objective: Objective, printed: np.ndarray, h: np.ndarray, shape: Shape
-) -> Estimate:
+def estimate(objective: Objective, printed: np.ndarray, h: np.ndarray, shape: Shape) -> Estimate:
     """Return the λ at which the optimum is nearest to the printed coefficients."""
     l1, l2 = _start(objective, printed, shape)
     which = varying(shape)
     for number in range(MAX_ROUNDS if shape != "none" else 0):
         near = local(objective, printed, printed, h, l1, l2, shape)
-        if number >= 2 and np.abs(near.e / h[near.free]).max(initial=0.0) > HOPELESS_RATIO:
-            if 0.5 * near.e @ near.M @ near.e > HOPELESS_SHARE * objective.null_value:
-                break
+        if number >= 2 and _hopeless(near, h, objective):
+            break
         delta = _minimax(near, h, np.array([l1, l2])[list(which)], which)
         if delta is None:
             break
@@ -98,6 +95,12 @@ def estimate(
     excess = 0.5 * near.e @ near.M @ near.e
     excess += 0.5 * np.sum(np.divide(over**2, curved, out=np.zeros_like(over), where=curved > 0))
     return Estimate(float(l1), float(l2), float(ratio), float(excess))
+
+
+def _hopeless(near: Local, h: np.ndarray, objective: Objective) -> bool:
+    excess = 0.5 * near.e @ near.M @ near.e
+    far = np.abs(near.e / h[near.free]).max(initial=0.0) > HOPELESS_RATIO
+    return bool(far and excess > HOPELESS_SHARE * objective.null_value)
 
 
 def improved(

@@ -101,9 +101,13 @@ class TermReader:
         try:
             values = evaluate(text, column)
         except NotAnExpression as error:
-            raise TableError(f"the term '{text}' cannot be rebuilt ({error}): {REBUILT_BY_HAND}") from None
+            raise TableError(
+                f"the term '{text}' cannot be rebuilt ({error}): {REBUILT_BY_HAND}"
+            ) from None
         values = np.broadcast_to(values, self.data.n).astype(float)
-        known = ~np.any([self.data.missing(name) for name in used] or [np.zeros(self.data.n)], axis=0)
+        known = ~np.any(
+            [self.data.missing(name) for name in used] or [np.zeros(self.data.n)], axis=0
+        )
         wrong = np.flatnonzero(~np.isfinite(values) & known)
         if len(wrong):
             raise TableError(f"the term '{text}' is not finite in row {wrong[0]} of the data")
@@ -140,7 +144,7 @@ class TermReader:
 
     def _refuse_two(self, text: str, places: list[str]) -> None:
         raise TableError(
-            f"the term '{text}' may be {listed(places)}: rename one of the columns, in the table too"
+            f"the term '{text}' may be {listed(places)}: rename a column, in the table too"
         )
 
     # --- products ---------------------------------------------------------------------------------

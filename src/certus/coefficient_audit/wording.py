@@ -95,7 +95,8 @@ def _weak(fits: "tuple[FittingObjective, ...]") -> str:
     texts = []
     for fit in fits:
         name, (low, high) = next(iter(fit.ranges.items()))
-        text = f"{fit.name}({name} ≥ {low:.2g})" if name == "C" else f"{fit.name}({name} ≤ {high:.2g})"
+        limit = f"≥ {low:.2g}" if name == "C" else f"≤ {high:.2g}"
+        text = f"{fit.name}({name} {limit})"
         if text not in texts:
             texts.append(text)
     shown = "; ".join(texts[:2])
@@ -112,7 +113,8 @@ def _digits(audit: "CoefficientAudit") -> list[tuple[str, str]]:
     text = f"{inside} of {len(known)} are the optimum's, rounded (printed {given})"
     if inside < len(known):
         worst = min(known, key=agreement)
-        text += f"; all agree to {count(max(int(agreement(worst)), 0), 'digit')}, '{worst.term}' to no more"
+        digits = count(max(int(agreement(worst)), 0), "digit")
+        text += f"; all agree to {digits}, '{worst.term}' to no more"
     return [("Coefficients", text)]
 
 
@@ -157,13 +159,19 @@ def table_of(audit: "CoefficientAudit") -> ResultTable:
         "printed": [term.printed for term in terms],
         "optimum": [_as_printed(term) for term in terms],
         "units off": [term.units for term in terms],
-        "": ["ok" if term.within else "differs" if np.isfinite(term.units) else "" for term in terms],
+        "": [_agrees(term) for term in terms],
     }
     if any(term.error is not None for term in terms):
         columns["std error"] = [term.printed_error or "" for term in terms]
         columns["recomputed"] = [term.error if term.error is not None else np.nan for term in terms]
     note = "units off: (printed − optimum) in units of the last digit printed"
-    return ResultTable(columns, notes=[note])  # type: ignore[arg-type]
+    return ResultTable(columns, notes=[note])
+
+
+def _agrees(term: "AuditedTerm") -> str:
+    if term.within:
+        return "ok"
+    return "differs" if np.isfinite(term.units) else ""
 
 
 def _as_printed(term: "AuditedTerm") -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from certus.coefficient_audit.objective import Design
+from certus.coefficient_audit.objective import DesignMatrix
 from certus.coefficient_audit.presets import Preset
 from tests.coefficient_audit.problems import LEVELS, design, optimum, rounded
 
@@ -65,7 +65,7 @@ def other_rows(data: dict[str, Any], preset: Preset, shape: str, digits: int) ->
     """The table is of the first two thirds of the rows."""
     D = design(data)
     some = slice(0, 2 * len(D.y) // 3)
-    part: Design = replace(
+    part: DesignMatrix = replace(
         D, X=D.X[some], y=D.y[some], s=None if D.s is None else D.s[some]
     )  # fmt: skip
     return rounded(optimum(preset, shape, part), digits), arguments(data)

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from certus.coefficient_audit.judge import Structure
+from certus.coefficient_audit.judge import LossAndPenalty
 from certus.coefficient_audit.matching import Matcher
-from certus.coefficient_audit.objective import Design
+from certus.coefficient_audit.objective import DesignMatrix
 from certus.coefficient_audit.optimum import minimize
 from certus.coefficient_audit.presets import PRESETS, Preset
 
@@ -35,13 +35,13 @@ def rows(seed: int, loss: str, n: int = 150, weighted: bool = False) -> dict[str
     return {"X": X, "y": y, "w": w}
 
 
-def design(data: dict[str, Any]) -> Design:
+def design(data: dict[str, Any]) -> DesignMatrix:
     """Return the design of x1 … x4 and the region, its first level the reference."""
     X = data["X"]
     columns = [X[f"x{j}"] for j in range(1, 5)] + [(X["region"] == r) * 1.0 for r in LEVELS[1:]]
     names = ("x1", "x2", "x3", "x4", "regionsouth", "regionwest")
     y = np.asarray(data["y"], dtype=float)
-    return Design(names, np.column_stack(columns), y, data["w"], None, True)
+    return DesignMatrix(names, np.column_stack(columns), y, data["w"], None, True)
 
 
 def strengths(preset: Preset, shape: str) -> dict[str, float]:
@@ -54,14 +54,14 @@ def strengths(preset: Preset, shape: str) -> dict[str, float]:
     return {preset.strength: value, **({preset.share: share} if preset.share else {})}
 
 
-def optimum(preset: Preset, shape: str, of: Design) -> dict[str, float]:
+def optimum(preset: Preset, shape: str, of: DesignMatrix) -> dict[str, float]:
     """Return the coefficients of a preset, by term."""
     matcher = Matcher(of, (preset.loss,))
     structure = matcher.structure_of(preset, shape)  # type: ignore[arg-type]
     objective = matcher.objective(structure)
     v, values = np.zeros(1 + len(of.names)), strengths(preset, shape)
     for _ in range(100):  # Spark's working weights are those of the solution
-        facts = of.facts(matcher.objective(Structure(preset.loss, "none")).working_weights(v))
+        facts = of.facts(matcher.objective(LossAndPenalty(preset.loss, "none")).working_weights(v))
         found = minimize(objective, *preset.lambdas(values, facts), np.zeros(len(v)))
         before, v = v, found.v / objective.d
         if np.abs(v - before).max() <= 1e-14 * np.abs(v).max():

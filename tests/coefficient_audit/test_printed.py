@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from certus.coefficient_audit.printed import number_text, printed_column
+from certus.coefficient_audit.table.printed import number_text, printed_column
 
 
 @pytest.mark.parametrize(

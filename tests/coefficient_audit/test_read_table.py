@@ -5,7 +5,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from certus.coefficient_audit.read_table import read_coefficients
+from certus.coefficient_audit.table.read_table import read_coefficients
 from certus.exceptions import TableError
 
 FILES = {

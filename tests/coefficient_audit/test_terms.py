@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from certus.coefficient_audit.columns import data_columns
-from certus.coefficient_audit.terms import TermReader
+from certus.coefficient_audit.table.columns import data_columns
+from certus.coefficient_audit.table.terms import TermReader
 from certus.exceptions import TableError
 
 FRAME = pd.DataFrame(

@@ -10,12 +10,12 @@ from itertools import combinations
 
 import numpy as np
 
-from .columns import DataColumns
 from .judge import UNKNOWN_HALF_UNIT, Printed
-from .objective import Design, Objective
+from .objective import DesignMatrix, Objective
 from .optimum import NoOptimumError, minimize
 from .presets import Loss
-from .terms import TermColumn
+from .table.columns import DataColumns
+from .table.terms import TermColumn
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,12 +24,12 @@ class Alteration:
 
     name: str
     text: str
-    design: Design
+    design: DesignMatrix
     printed: Printed
 
 
 def alterations(
-    design: Design, printed: Printed, terms: Sequence[TermColumn], data_levels: DataColumns,
+    design: DesignMatrix, printed: Printed, terms: Sequence[TermColumn], data_levels: DataColumns,
     keep: np.ndarray, losses: Sequence[Loss], classes: tuple[object, object] | None,
 ) -> Iterator[Alteration]:  # fmt: skip
     """Yield the alterations of a table, the likeliest mistakes first."""
@@ -55,7 +55,7 @@ def alterations(
 
 
 def _references(
-    design: Design, printed: Printed, terms: Sequence[TermColumn], data: DataColumns,
+    design: DesignMatrix, printed: Printed, terms: Sequence[TermColumn], data: DataColumns,
     keep: np.ndarray,
 ) -> Iterator[Alteration]:  # fmt: skip
     """Yield other reference levels of each factor, and effects (+1, 0, −1) for its levels."""
@@ -89,7 +89,7 @@ def _references(
         )  # fmt: skip
 
 
-def _standardized(design: Design, printed: Printed) -> Iterator[Alteration]:
+def _standardized(design: DesignMatrix, printed: Printed) -> Iterator[Alteration]:
     share = design.weights / design.weights.sum()
     n = float(np.count_nonzero(design.weights))
     mean = share @ design.X
@@ -109,7 +109,7 @@ def _standardized(design: Design, printed: Printed) -> Iterator[Alteration]:
         )  # fmt: skip
 
 
-def swapped(design: Design, printed: Printed) -> Iterator[Alteration]:
+def swapped(design: DesignMatrix, printed: Printed) -> Iterator[Alteration]:
     """Yield the tables in which two coefficients have changed places."""
     first = int(design.intercept)
     for j, k in combinations(range(len(design.names)), 2):
@@ -122,7 +122,7 @@ def swapped(design: Design, printed: Printed) -> Iterator[Alteration]:
         )  # fmt: skip
 
 
-def with_intercept(design: Design, printed: Printed, loss: Loss) -> Alteration | None:
+def with_intercept(design: DesignMatrix, printed: Printed, loss: Loss) -> Alteration | None:
     """Return the table with an intercept that was fitted and not printed."""
     if design.intercept:
         return None

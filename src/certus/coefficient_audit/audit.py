@@ -17,9 +17,9 @@ from .certified import conclude
 from .matching import Matcher, Matches
 from .mistakes import find_mistake
 from .presets import Preset, select
-from .read_table import read_coefficients
 from .result import CoefficientAudit
 from .rows import audited_rows
+from .table.read_table import read_coefficients
 
 NA = ("error", "omit")
 
@@ -94,6 +94,8 @@ def audit_coefficients(
         read, X, y, sample_weight, positive_class, offset, na
     )  # fmt: skip
     chosen = _usable(presets, found.losses, objective)
+    if offset is not None and found.losses == ("logistic",):
+        raise UsageError("there is no proof of a logistic model with an offset: leave it out")
     matcher = Matcher(found.design, found.losses)
     if penalty is None:
         matches = matcher.matches(chosen, found.printed, tol)

@@ -16,10 +16,10 @@ from .judge import MAX_RATIO, Judgement, at_strengths
 from .matching import Matcher, Matches, PresetFit
 from .mistakes import Mistake, mean_residual, rounded_too_far
 from .objective import Objective
-from .read_table import CoefficientTable
 from .result import AuditedTerm, CoefficientAudit, FittingObjective
 from .rows import AuditedRows
 from .standard_errors import StandardErrors, compared
+from .table.read_table import CoefficientTable
 
 TO_THE_DIGITS = "optimal to the digits printed"
 FEWER_DIGITS = "optimal, to fewer digits than printed"
@@ -54,7 +54,7 @@ def conclude(
         fits=tuple(map(_public, fits)),
         weak=tuple(map(_public, weak)),
         mistake=None if mistake is None else _mistake_words(mistake, cured),
-        nearest=None if optimal or verdict == TOO_COARSE else _nearest(found, matches, shown),
+        nearest=_nearest(found, matches, shown) if verdict == NOT_OPTIMAL and not mistake else None,
         terms=_terms(table, found, shown, errors),
         cov=errors.cov if errors is not None and errors.agree else None,
         certificate=certificate,
@@ -78,8 +78,7 @@ def _shown(
         shown = matcher.at(best, found.printed) if best.ranges else best.judgement
         if rounded_too_far(shown) and shown.to_the_digits:
             return shown, TOO_COARSE
-        exact = any(fit.judgement.to_the_digits for fit in matches.fits)
-        return shown, TO_THE_DIGITS if exact else FEWER_DIGITS
+        return shown, TO_THE_DIGITS if best.judgement.to_the_digits else FEWER_DIGITS
     near = matches.nearest
     if mistake is not None and mistake.matches is not None:
         near = mistake.matches.fits[0].judgement
@@ -135,12 +134,13 @@ def _nearest(found: AuditedRows, matches: Matches, shown: Judgement | None) -> s
         share, ratio = shown.share, shown.ratio
     else:
         share, ratio = near.share, near.ratio
-    text = (
-        f"{s.loss} loss {penalty}{metric}{where}: the objective is {number(share, 2)} of that of "
-        f"the intercept alone above its optimum"
-    )
+    text = f"{s.loss} loss {penalty}{metric}{where}: "
+    if np.isfinite(share):
+        text += f"the objective misses its optimum by {number(share, 2)} of the null model's"
+    else:
+        text += "it has no finite optimum"
     if np.isfinite(ratio) and not found.full_digits:
-        text += f", a coefficient is {number(ratio, 2)} half units of its last digit away"
+        text += f", a coefficient by {number(ratio / 2, 2)} units of its last digit"
     off = mean_residual(found.design, found.printed, near)
     return f"{text}; {off}" if off else text
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..audit import Labels, Reading
 from ..data.rows import Rows
-from .judge import Judgement, Structure
+from .judge import Judgement, LossAndPenalty
 from .objective import Objective
 
 MODEL = "A table of coefficients"
@@ -36,7 +36,7 @@ def rows_of(objective: Objective) -> Rows:
 
 
 def reading_of(
-    structure: Structure, objective: Objective, v: np.ndarray, l1: float, l2: float,
+    structure: LossAndPenalty, objective: Objective, v: np.ndarray, l1: float, l2: float,
     classes: np.ndarray | None,
 ) -> Reading:  # fmt: skip
     """Return the claim that v minimises F."""
@@ -58,7 +58,7 @@ def reading_of(
 
 
 def _claim(
-    structure: Structure, objective: Objective, l1: float, l2: float, common: dict[str, Any]
+    structure: LossAndPenalty, objective: Objective, l1: float, l2: float, common: dict[str, Any]
 ) -> tuple[str, str, dict[str, Any]]:
     z = "xᵢᵀw + b" if common["fit_intercept"] else "xᵢᵀw"
     penalty = (f" + {l1:.6g}‖w‖₁" if l1 else "") + (f" + {l2 / 2:.6g}‖w‖²" if l2 else "")

@@ -6,23 +6,30 @@ The strength that is shown is the shortest number at which the table fits: 0.1 r
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from .judge import (
     Judgement,
+    LossAndPenalty,
     Printed,
-    Structure,
     at_strengths,
     enough_coefficients,
     judge,
     ranges_of,
 )
-from .objective import Design, Objective
+from .objective import DesignMatrix, Objective
 from .presets import Loss, Preset, RowFacts, Shape
 
 MAX_NICE_DIGITS = 17
 TIE_FACTOR = 100.0  # of the least share: what misses the optimum by more fits worse
 ZERO_SHARE = 1e-13  # of the objective, which rounding may make
-EXACT_RTOL, INEXACT_RTOL = 1e-9, 1e-4  # of a strength, by tables that fit to the digits or not
+# by how much a strength may be rounded: where a table fits to its digits; where it does not, by
+# whether it was printed in full or rounded for people
+EXACT_RTOL, INEXACT_RTOL = 1e-9, (1e-4, 1e-3)
+ROUNDED_RTOL = 1e-13  # of coefficients: half units above are those of rounded numbers
+PENALTY_HANDICAP = 2.0  # of a structure with a penalty, as the nearest one
 INEXACT_FACTOR = 10.0  # of the share that a table misses, at a shorter strength
+INEXACT_SHARE = (ZERO_SHARE, 1e-7)  # the share that it may miss in any case
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +62,11 @@ class PresetFit:
 class Matcher:
     """Judges tables of one design; objectives are made once for each metric."""
 
-    def __init__(self, design: Design, losses: Sequence[Loss]):
+    def __init__(self, design: DesignMatrix, losses: Sequence[Loss]):
         self.design, self.losses = design, tuple(losses)
         self._objectives: dict[tuple[Loss, bool, bool], Objective] = {}
 
-    def objective(self, structure: Structure) -> Objective:
+    def objective(self, structure: LossAndPenalty) -> Objective:
         """Return the objective of a structure, without its penalty."""
         penalized = structure.intercept_penalized and self.design.intercept
         key = structure.loss, structure.standardized, penalized
@@ -67,22 +74,22 @@ class Matcher:
             self._objectives[key] = Objective(self.design, *key)
         return self._objectives[key]
 
-    def structure_of(self, preset: Preset, shape: Shape) -> Structure:
+    def structure_of(self, preset: Preset, shape: Shape) -> LossAndPenalty:
         """Return what a preset minimises, in the shape of its penalty."""
         if shape == "none":
-            return Structure(preset.loss, "none")
+            return LossAndPenalty(preset.loss, "none")
         penalized = preset.intercept_penalized and self.design.intercept
-        return Structure(preset.loss, shape, preset.standardized, penalized)
+        return LossAndPenalty(preset.loss, shape, preset.standardized, penalized)
 
-    def facts(self, structure: Structure, printed: Printed) -> RowFacts:
+    def facts(self, structure: LossAndPenalty, printed: Printed) -> RowFacts:
         """Return the units of strengths; working weights are those at the printed numbers."""
-        plain = self.objective(Structure(structure.loss, "none"))
+        plain = self.objective(LossAndPenalty(structure.loss, "none"))
         return self.design.facts(plain.working_weights(printed.values))
 
     def matches(self, presets: Sequence[Preset], printed: Printed, tol: float) -> "Matches":
         """Judge every structure of the presets; an elastic net only where neither part fits."""
         presets = [one for one in presets if one.loss in self.losses]
-        judged: dict[Structure, Judgement] = {}
+        judged: dict[LossAndPenalty, Judgement] = {}
         for shapes in (("none",), ("l2", "l1"), ("elastic_net",)):
             for preset in presets:
                 for shape in shapes:
@@ -107,11 +114,11 @@ class Matcher:
         # where no penalty fits, so does every penalty that is weak enough
         weak = [fit for fit in fits if fit.strengths and fit.preset.loss in plain]
         fits = [fit for fit in fits if not (fit.strengths and fit.preset.loss in plain)]
-        nearest = min(judged.values(), key=lambda one: one.share, default=None)
+        nearest = min(judged.values(), key=_distance, default=None)
         return Matches(tuple(fits), tuple(weak), nearest)
 
     def _simpler_fits(
-        self, structure: Structure, judged: Mapping[Structure, Judgement], tol: float
+        self, structure: LossAndPenalty, judged: Mapping[LossAndPenalty, Judgement], tol: float
     ) -> bool:
         """Return whether L1 or L2 alone already explains what both together would."""
         if structure.shape != "elastic_net":
@@ -138,7 +145,8 @@ class Matcher:
             name: (min([value, *(e[name] for e in ends)]), max([value, *(e[name] for e in ends)]))
             for name, value in center.items()
         }
-        slack = EXACT_RTOL if found.to_the_digits else INEXACT_RTOL
+        rounded = bool((found.h > ROUNDED_RTOL * np.abs(found.printed)).all())
+        slack = EXACT_RTOL if found.to_the_digits else INEXACT_RTOL[rounded]
         nice = {name: shortest(*ranges[name], value, slack) for name, value in center.items()}
         if not self._still_fits(preset, found, printed, nice, facts):
             nice = center
@@ -165,7 +173,7 @@ class Matcher:
 
     def stated(self, preset: Preset, values: Mapping[str, float], printed: Printed) -> PresetFit:
         """Judge a preset at strengths that the user states."""
-        facts = self.facts(Structure(preset.loss, "none"), printed)
+        facts = self.facts(LossAndPenalty(preset.loss, "none"), printed)
         l1, l2 = preset.lambdas(values, facts)
         both: Shape = "elastic_net" if l1 and l2 else "l1" if l1 else "l2" if l2 else "none"
         structure = self.structure_of(preset, both)
@@ -182,21 +190,33 @@ class Matches:
     nearest: Judgement | None
 
 
+def _distance(found: Judgement) -> float:
+    """Return by how much a structure is missed; one without a penalty is preferred."""
+    return found.share * (1.0 if found.structure.shape == "none" else PENALTY_HANDICAP)
+
+
 def _is_worse(again: Judgement, found: Judgement) -> bool:
     """Return whether the table fits less well than before, by more than rounding."""
     if again.optimum is None:
         return True
     if found.to_the_digits:
         return not again.to_the_digits
-    return again.share > max(INEXACT_FACTOR * found.share, ZERO_SHARE)
+    rounded = bool((found.h > ROUNDED_RTOL * np.abs(found.printed)).all())
+    return again.share > max(INEXACT_FACTOR * found.share, INEXACT_SHARE[rounded])
 
 
 def _fitting(judged: list[Judgement], tol: float) -> list[Judgement]:
-    """Return what fits to the digits printed; else what is optimal within ``tol``."""
+    """Return what fits to the digits printed; else what is optimal within ``tol``.
+
+    Where an elastic net alone fits to the digits, its second strength may only make up for a solver
+    that ended early: L1 or L2 alone, within ``tol``, is as likely.
+    """
     exact = [one for one in judged if one.to_the_digits]
-    if exact:
-        return exact
     near = [one for one in judged if one.optimum is not None and one.share <= tol]
+    if exact:
+        simpler = [one for one in near if one.structure.shape != "elastic_net"]
+        alone = all(one.structure.shape == "elastic_net" for one in exact)
+        return exact + (simpler if alone else [])
     least = min((one.share for one in near), default=0.0)
     return [one for one in near if one.share <= max(TIE_FACTOR * least, ZERO_SHARE)]
 

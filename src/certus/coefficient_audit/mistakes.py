@@ -7,13 +7,13 @@ import numpy as np
 
 from ..text.format import number
 from .alterations import Alteration, alterations, swapped, with_intercept
-from .columns import DataColumns
-from .judge import MAX_RATIO, Judgement, Printed, Structure
+from .judge import MAX_RATIO, Judgement, LossAndPenalty, Printed
 from .matching import Matcher, Matches
-from .objective import Design
+from .objective import DesignMatrix
 from .optimum import NoOptimumError, minimize
 from .presets import Preset
 from .rows import AuditedRows
+from .table.columns import DataColumns
 
 MAX_SWAPPED_PENALIZED = 8  # columns; each pair then costs as much as the audit itself
 MAX_SWAPPED = 60  # columns, where there is no penalty
@@ -72,7 +72,7 @@ def _swaps(found: AuditedRows, presets: Sequence[Preset]) -> Iterator[Alteration
     for preset in presets:
         if preset.strength or preset.loss not in found.losses:
             continue
-        objective = Matcher(design, found.losses).objective(Structure(preset.loss, "none"))
+        objective = Matcher(design, found.losses).objective(LossAndPenalty(preset.loss, "none"))
         try:
             best = minimize(objective, 0.0, 0.0, printed.values, printed.half_units)
         except NoOptimumError:
@@ -104,7 +104,7 @@ def rounded_too_far(best: Judgement) -> bool:
     return bool(0.5 * h[slopes] @ H[slopes, slopes] @ h[slopes] >= MAX_BOX_SHARE * gain)
 
 
-def mean_residual(design: Design, printed: Printed, nearest: Judgement | None) -> str | None:
+def mean_residual(design: DesignMatrix, printed: Printed, nearest: Judgement | None) -> str | None:
     """Return what a free intercept forbids: predictions that are off on average.
 
     Σ s ℓ′ = 0 at an optimum, and |Σ s ℓ′| ≤ Σⱼ |H₀ⱼ| hⱼ where it was rounded.

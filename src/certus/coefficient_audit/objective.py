@@ -32,7 +32,7 @@ class Sums(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class DesignMatrix:
     """Rows as numbers: what a table of coefficients is about."""
 
     names: tuple[str, ...]  # of the columns of X
@@ -67,7 +67,7 @@ class Design:
         unbiased = float(np.sqrt(W / left)) if left > 0 else 1.0
         return RowFacts(n, W, unbiased, y_sd or 1.0, (y_sd or 1.0) * unbiased, working)
 
-    def with_columns(self, at: int, values: Sequence[np.ndarray]) -> "Design":
+    def with_columns(self, at: int, values: Sequence[np.ndarray]) -> "DesignMatrix":
         """Return the design with other values of some columns, from ``at`` on."""
         X = self.X.copy()
         X[:, at : at + len(values)] = np.column_stack(values)
@@ -78,7 +78,7 @@ class Design:
 class Objective:
     """The loss of a design in one metric; penalties are arguments."""
 
-    design: Design
+    design: DesignMatrix
     loss: Loss
     standardized: bool
     intercept_penalized: bool

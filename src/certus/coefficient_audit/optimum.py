@@ -17,6 +17,7 @@ from .objective import EPS, Objective
 
 MAX_STEPS = 100
 MAX_HALVINGS = 40
+MAX_RISE = 1e3  # of the objective over that of coefficients 0, up to which these are a start
 RANK_RTOL = 1e-11  # of eigenvalues of the scaled curvature
 SLOPE_SLACK = 1e-9  # of λ₁: a coefficient at 0 whose slope is λ₁ stays there
 
@@ -42,9 +43,9 @@ def minimize(
     h = np.ones(len(v)) if h is None else h
     free = (v != 0) | ~pen if l1 > 0 else np.ones(len(v), dtype=bool)
     value = objective.value(v, l1, l2)
-    if not np.isfinite(value):
-        v = np.zeros(len(v))
-        value = objective.value(v, l1, l2)
+    at_zero = objective.value(np.zeros(len(v)), l1, l2)
+    if not value <= MAX_RISE * at_zero:  # Newton's steps from there would be of no use
+        v, value = np.zeros(len(v)), at_zero
         free = ~pen if l1 > 0 else free
     for _ in range(MAX_STEPS):
         sums = objective.sums(v)

@@ -11,12 +11,12 @@ from ..data.validation import as_numbers, weights
 from ..exceptions import TableError
 from ..text.format import count, listed
 from ..text.suggestions import unknown
-from .columns import DataColumns, data_columns
 from .judge import Printed
-from .objective import Design
+from .objective import DesignMatrix
 from .presets import Loss
-from .read_table import CoefficientTable, is_intercept
-from .terms import TermColumn, TermReader
+from .table.columns import DataColumns, data_columns
+from .table.read_table import CoefficientTable, is_intercept
+from .table.terms import TermColumn, TermReader
 
 MAX_ROWS_NAMED = 3
 REFUSALS_OF_CLASSES = (
@@ -29,7 +29,7 @@ REFUSALS_OF_CLASSES = (
 class AuditedRows:
     """A design with the terms that it was built of."""
 
-    design: Design
+    design: DesignMatrix
     printed: Printed
     terms: tuple[TermColumn, ...]  # without the intercept
     order: tuple[int, ...]  # rows of the table: intercept first, then the terms
@@ -82,7 +82,7 @@ def audited_rows(
         raise TableError("no row is complete")
     numbers, classes, losses = _target(labels[keep], positive_class)
     values = [term.values[keep] for term in terms]
-    design = Design(
+    design = DesignMatrix(
         tuple(term.name for term in terms),
         np.column_stack(values) if values else np.empty((int(keep.sum()), 0)),
         numbers, None if s is None else s[keep], None if o is None else o[keep], bool(at),

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .objective import LOSSES, Objective
-from .printed import PrintedColumn
+from .table.printed import PrintedColumn
 
 # of an error: R's glm takes its weights from the step before the last, and its default tolerance
 # ends the iteration at a relative change of 1e-8 of the deviance

@@ -24,7 +24,7 @@ ROUND_RTOL = 1e-9  # of λ: a further round changes nothing
 HOPELESS_RATIO, HOPELESS_SHARE = 1e3, 1e-2
 
 
-class Estimate(NamedTuple):
+class StrengthEstimate(NamedTuple):
     """λ with the distance of the optimum, as predicted from the printed coefficients."""
 
     l1: float
@@ -70,7 +70,9 @@ def local(
     return Local(free, e + (printed - at)[free], J, M, slopes, -cross @ J, slack)
 
 
-def estimate(objective: Objective, printed: np.ndarray, h: np.ndarray, shape: Shape) -> Estimate:
+def estimate(
+    objective: Objective, printed: np.ndarray, h: np.ndarray, shape: Shape
+) -> StrengthEstimate:
     """Return the λ at which the optimum is nearest to the printed coefficients."""
     l1, l2 = _start(objective, printed, shape)
     which = varying(shape)
@@ -94,7 +96,7 @@ def estimate(objective: Objective, printed: np.ndarray, h: np.ndarray, shape: Sh
     curved = np.diag(objective.sums(printed).curvature)[~near.free]
     excess = 0.5 * near.e @ near.M @ near.e
     excess += 0.5 * np.sum(np.divide(over**2, curved, out=np.zeros_like(over), where=curved > 0))
-    return Estimate(float(l1), float(l2), float(ratio), float(excess))
+    return StrengthEstimate(float(l1), float(l2), float(ratio), float(excess))
 
 
 def _hopeless(near: Local, h: np.ndarray, objective: Objective) -> bool:

@@ -114,7 +114,7 @@ def _digits(audit: "CoefficientAudit") -> list[tuple[str, str]]:
     if inside < len(known):
         worst = min(known, key=agreement)
         digits = count(max(int(agreement(worst)), 0), "digit")
-        text += f"; all agree to {digits}, '{worst.term}' to no more"
+        text += f"; the farthest is '{worst.term}', which agrees to {digits}"
     return [("Coefficients", text)]
 
 

@@ -12,8 +12,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..data.frames import library_of
-from ..exceptions import TableError
+from ...data.frames import library_of
+from ...exceptions import TableError
 from .printed import PrintedColumn, is_missing, number_text, printed_column
 
 TERM = ("term", "variable", "parameter", "feature", "name", "effect", "predictor", "covariate",

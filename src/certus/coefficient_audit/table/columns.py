@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.frames import library_of
-from ..exceptions import TableError
+from ...data.frames import library_of
+from ...exceptions import TableError
 
 MAX_NUMERIC_LEVELS = 50  # distinct numbers of a column whose values may be levels
 TRUTHS = ({"true", "t"}, {"false", "f"})

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..exceptions import TableError
-from ..text.format import listed
-from ..text.suggestions import unknown
+from ...exceptions import TableError
+from ...text.format import listed
+from ...text.suggestions import unknown
 from .columns import DataColumns
 from .expressions import FORMULA, NotAnExpression, evaluate
 

@@ -37,7 +37,7 @@ def probability_error(gap: float, weight: np.ndarray) -> np.ndarray:
     return bound
 
 
-def count_error(gap: float, weight: np.ndarray, _y: np.ndarray, mean: np.ndarray) -> np.ndarray:
+def count_error(gap: float, weight: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """Bound on |m − m*| of each row, for half the Poisson deviance of weights u > 0."""
     each = gap / weight
     bound: np.ndarray = each / 3 + np.sqrt(each**2 / 9 + 2 * each * mean)

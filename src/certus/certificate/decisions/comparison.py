@@ -150,11 +150,10 @@ def _error_of_refit(
         if name == "penalized" and p["loss"] == {"name": "squared"}:  # ½r²
             return optimum_answers.score_error(gap, weight / 2)
         if name == "log_link":
+            if p["family"] == "poisson":
+                return optimum_answers.count_error(gap, weight, values[:, 0])
             y = np.asarray(rows.y)[:, 0]
-            error = optimum_answers.count_error
-            if p["family"] == "gamma":
-                error = optimum_answers.amount_error
-            return error(gap, weight, y, values[:, 0])
+            return optimum_answers.amount_error(gap, weight, y, values[:, 0])
         several = len(reading.labels.classes) > 2 if reading.labels is not None else False
         if name == "softmax" or (name == "logistic" and not (several and p.get("one_vs_rest"))):
             return optimum_answers.probability_error(gap, weight)

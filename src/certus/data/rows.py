@@ -326,7 +326,6 @@ class Rows:
         X = self._samples.get(count)
         if X is None:
             X = self._gather(i)
-            # cached for the next sample of this size
             if self.sparse and self.X.columns_only:
                 self._samples[count] = X
             elif count * p <= MAX_CACHED_SAMPLE_ELEMENTS and not self.sparse:

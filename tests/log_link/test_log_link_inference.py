@@ -4,14 +4,16 @@ import pickle
 
 import numpy as np
 import pytest
+import sklearn.linear_model as peers
 
 import certus
-from certus.exceptions import InferenceError, SeparationWarning
+from certus.exceptions import InferenceError, NotCertifiedWarning, SeparationWarning
 from certus.linear_model import GammaRegressor, PoissonRegressor
 from tests.log_link.log_link_cases import FAMILIES, case
 
 sm = pytest.importorskip("statsmodels.api")
 MODELS = {"poisson": PoissonRegressor, "gamma": GammaRegressor}
+THEIRS = {"poisson": peers.PoissonRegressor, "gamma": peers.GammaRegressor}
 each_family = pytest.mark.parametrize("family", FAMILIES)
 
 
@@ -144,6 +146,46 @@ def test_inference_survives_pickling_and_takes_pipelines():
     inference = certus.inference(pipe, c.X, c.y)
     twin = pickle.loads(pickle.dumps(inference))
     np.testing.assert_array_equal(twin.pvalues, inference.pvalues)
+
+
+# --- models of scikit-learn, and fits that stopped early --------------------------------------------
+
+
+@each_family
+@pytest.mark.parametrize("alpha", [0.0, 0.1])
+def test_models_of_scikit_learn_have_the_errors_of_ours(family, alpha):
+    c = case(family, n=90, weighted=True)
+    s = c.s + 0.5
+    model = THEIRS[family](alpha=alpha, tol=1e-10).fit(c.X, c.y, s)
+    found = certus.inference(model, c.X, c.y, s)
+    expected = MODELS[family](alpha=alpha, tol=1e-12).fit(c.X, c.y, s).inference(c.X, c.y, s)
+    np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-6)
+    assert f"scikit-learn's {type(model).__name__}, proven optimal" in str(found.conf_int())
+
+
+@each_family
+@pytest.mark.filterwarnings("ignore")
+def test_a_model_of_scikit_learn_that_stopped_early_is_refitted(family):
+    c = case(family, "none", n=90)
+    found = certus.inference(THEIRS[family](alpha=0, max_iter=1).fit(c.X, c.y), c.X, c.y)
+    np.testing.assert_allclose(found.coef, theirs(c).params, rtol=1e-7)
+    assert "was not at the optimum" in " ".join(str(found).split())
+
+
+@each_family
+def test_a_fit_that_stopped_early_is_finished_with_its_exposure(family):
+    c = case(family, "none", n=90, offset=True)
+    with pytest.warns(NotCertifiedWarning):
+        model = MODELS[family](alpha=0, max_iter=1).fit(c.X, c.y, offset=c.o)
+    found = certus.inference(model, c.X, c.y, exposure=np.exp(c.o))
+    np.testing.assert_allclose(found.coef, theirs(c).params, rtol=1e-7)
+    np.testing.assert_allclose(found.standard_errors, theirs(c).bse, rtol=1e-7)
+    plain = THEIRS[family]().fit(c.X, c.y)
+    with pytest.raises(InferenceError, match="without an offset: leave exposure out"):
+        certus.inference(plain, c.X, c.y, exposure=np.exp(c.o))
+
+
+# --- refusals -------------------------------------------------------------------------------------
 
 
 def test_what_has_no_theory_is_refused_with_the_reason():

@@ -69,9 +69,9 @@ class CallableModule(ModuleType):
         ----------
         model : fitted estimator
             A linear model of certus, or scikit-learn's LinearRegression, Ridge, LogisticRegression,
-            PoissonRegressor or GammaRegressor; also as the last step of a Pipeline, inside a search such as
-            GridSearchCV, or a TransformedTargetRegressor. Where it is not at its optimum, it is
-            fitted again, and a remark says so.
+            PoissonRegressor or GammaRegressor; also as the last step of a Pipeline, inside a
+            search such as GridSearchCV, or a TransformedTargetRegressor. Where it is not at its
+            optimum, it is fitted again, and a remark says so.
         X, y, sample_weight
             The rows of the fit, as they were given to the outermost estimator.
         cov : str, default="classical"

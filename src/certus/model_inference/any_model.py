@@ -74,8 +74,9 @@ def _require_covariance(model: Any, cov: str) -> None:
 def _require_offsets(model: Any, offsets: dict[str, Any]) -> None:
     """Refuse offsets of a model that was fitted without any."""
     if offsets and not getattr(model, "has_offset_", False):
+        name = type(model).__name__
         raise InferenceError(
-            f"this {type(model).__name__} was fitted without an offset: leave {listed(offsets)} out"
+            f"this {name} was fitted without an offset: leave {listed([*offsets])} out"
         )
 
 

@@ -50,7 +50,7 @@ class InformationSums(NamedTuple):
     log_likelihood: float
 
 
-class RowTerms(NamedTuple):
+class LogLinkTerms(NamedTuple):
     """What a block of rows of weight above 0 adds to the sums."""
 
     s: np.ndarray
@@ -71,7 +71,7 @@ class LogLinkColumns(NamedTuple):
     spread: np.ndarray
     fit_intercept: bool
 
-    def terms(self, X: np.ndarray, y: np.ndarray, s: np.ndarray | None) -> RowTerms:
+    def terms(self, X: np.ndarray, y: np.ndarray, s: np.ndarray | None) -> LogLinkTerms:
         if s is not None:
             X, y, s = X[s > 0], y[s > 0], s[s > 0]
         z = np.asarray(X @ self.w) + self.b + (y[:, 1] if y.shape[1] > 1 else 0.0)
@@ -81,7 +81,7 @@ class LogLinkColumns(NamedTuple):
         mean, target = np.exp(z), y[:, 0]
         r = target - mean if self.poisson else target / mean - 1
         W = mean if self.poisson else target / mean
-        return RowTerms(np.ones(len(y)) if s is None else s, Z, z, mean, r, W)
+        return LogLinkTerms(np.ones(len(y)) if s is None else s, Z, z, mean, r, W)
 
 
 def infer_log_link(

@@ -37,8 +37,8 @@ class ChangedTable(StreamedTable):
     def read_targets(self, start: int, stop: int) -> tuple[np.ndarray | None, np.ndarray | None]:
         return self.table.read_targets(start, stop)
 
-    def gather(self, i: np.ndarray) -> RowBlock:
-        return RowBlock(*self.change(*self.table.gather(i)))
+    def gather(self, i: np.ndarray, threads: int = 1) -> RowBlock:
+        return RowBlock(*self.change(*self.table.gather(i, threads)))
 
     def rows(self, rows: Rows) -> Rows:
         """Return these rows, with the targets and weights of ``rows``, which are of ``table``."""

@@ -43,8 +43,8 @@ class TableWithConstant(StreamedTable):
     def read_targets(self, start: int, stop: int) -> tuple[np.ndarray | None, np.ndarray | None]:
         return self.table.read_targets(start, stop)
 
-    def gather(self, i: np.ndarray) -> RowBlock:
-        return RowBlock(*self.append(*self.table.gather(i)))
+    def gather(self, i: np.ndarray, threads: int = 1) -> RowBlock:
+        return RowBlock(*self.append(*self.table.gather(i, threads)))
 
 
 def streamed_with_constant(rows: Rows, value: float) -> Rows:

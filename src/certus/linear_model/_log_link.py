@@ -33,12 +33,13 @@ from ..solvers.glm.dispatch import (
     solve,
 )
 from ..solvers.glm.newton import Newton
+from ..solvers.glm.rates import as_rates
 from ..solvers.loop import Fit, Solver
 from ..solvers.problem import Problem
 from ..solvers.progress import OnStep
 from ..solvers.separation.zero_counts import falling_direction
 from ._classifier import MIN_TOL, print_steps
-from ._log_link_answers import LogLinkAnswers, rates
+from ._log_link_answers import LogLinkAnswers
 from ._parameters import positive, whole_number
 from ._solver_context import SolverContext
 from ._unpenalized import least_norm, warn_of_aliases
@@ -119,8 +120,9 @@ class LogLinkRegressor(LogLinkAnswers, RegressorMixin, CertifiedEstimator, ABC):
             self._conclude(certify(self, rows, self._certificate_tol()))
             return self
         penalty = ElasticNet(total * rows.S, l1 / total if total else 0.0)
-        solved = rows.recoded(rates, self._mean_has_weight) if self.has_offset_ else rows
-        problem = Problem(solved, self._loss, penalty, bool(self.fit_intercept))
+        intercept = bool(self.fit_intercept)
+        solved, shift = as_rates(rows, self._mean_has_weight, intercept)
+        problem = Problem(solved, self._loss, penalty, intercept, shift=shift)
         fit, certificate = self._solve(problem, rows, start)
         if total == 0:
             certificate = self._without_penalty(rows, fit, certificate)
@@ -185,15 +187,18 @@ class LogLinkRegressor(LogLinkAnswers, RegressorMixin, CertifiedEstimator, ABC):
         n, p = rows.shape
         digits = MORE_DIGITS if n * p**2 <= SMALL_HESSIAN_WORK and isinstance(solver, Newton) else 1
         on_step: OnStep = self._monitor.iterations(
-            self._attributes, lambda: certify(self, rows, tol), self.max_iter
+            lambda fit: self._attributes(_shifted(fit, problem.shift)),
+            lambda: certify(self, rows, tol),
+            self.max_iter,
         )
         if self.verbose > 0:
             on_step = print_steps(on_step, type(self).__name__)
-        before = 0
+        before, start = 0, start and (start[0], start[1] - problem.shift)
         for factor in RETRY_TOL_FACTORS:
             goal = tol * factor * digits
             with SolverContext(self, rows):
                 fit = solve(problem, solver, start, goal, self.max_iter, on_step, before)
+            start, fit = (fit.w, fit.b), _shifted(fit, problem.shift)
             self._set(fit)
             certificate = certify(self, rows, tol)
             can_improve = fit.converged and fit.n_iter < self.max_iter
@@ -201,7 +206,7 @@ class LogLinkRegressor(LogLinkAnswers, RegressorMixin, CertifiedEstimator, ABC):
             can_improve = can_improve and bool(np.isfinite(certificate.objective))
             if certificate.certified or not can_improve or certificate.status == ENDLESS:
                 break
-            start, before = (fit.w, fit.b), fit.n_iter
+            before = fit.n_iter
         return fit, certificate
 
     def _without_penalty(self, rows: Rows, fit: Fit, certificate: Certificate) -> Certificate:
@@ -246,6 +251,11 @@ class LogLinkRegressor(LogLinkAnswers, RegressorMixin, CertifiedEstimator, ABC):
         tags.input_tags.sparse = True
         tags.target_tags.positive_only = True
         return tags
+
+
+def _shifted(fit: Any, shift: float) -> Any:
+    """Return a fit to rates as that to the targets."""
+    return fit._replace(b=fit.b + shift)
 
 
 def _sum_of_targets(y: np.ndarray, s: np.ndarray | None) -> tuple[float]:

@@ -92,5 +92,9 @@ class WorkersDifferError(RuntimeError):
     """Workers of a cluster lack certus, or have other versions of it or of NumPy."""
 
 
+class ChunkFailedError(RuntimeError):
+    """A chunk of a Dask collection could not be computed; its cause is what its graph raised."""
+
+
 class SourceChangedError(TableError):
     """A source of streamed rows is not what it was when ``open_rows`` read it first."""

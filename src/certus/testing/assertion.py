@@ -52,7 +52,7 @@ def assert_optimal(
     >>> from certus.testing import assert_optimal
     >>> X, y = load_diabetes(return_X_y=True)
     >>> assert_optimal(Ridge().fit(X, y), X, y)
-    Certificate(optimal: objective 1,840,302, at most ... above the best possible)
+    Certificate(optimal: objective 1,700,059, at most ... above the best possible)
     """
     __tracebackhide__ = True  # pytest shows the line of the test
     if not gap >= 0:

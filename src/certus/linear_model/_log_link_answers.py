@@ -103,6 +103,7 @@ class LogLinkAnswers:
         cov: str = "classical",
         offset: object = None,
         exposure: object = None,
+        groups: object = None,
     ) -> LogLinkInference:
         """Return standard errors, tests, intervals and rate ratios, from the rows of the fit.
 
@@ -114,16 +115,19 @@ class LogLinkAnswers:
         ----------
         X, y, sample_weight, offset, exposure
             Those of the fit, or the table. Weights are counts: weight 3 is three rows.
-        cov : {"classical", "HC0", "HC1"}, default="classical"
-            From the expected information (of amounts times the dispersion), or the sandwich
+        cov : {"classical", "HC0", "HC1", "HC2", "HC3", "cluster"}, default="classical"
+            From the expected information (of amounts times the dispersion), or a sandwich
             estimator, which is valid even where the variance is not that of the model; "HC1" is
-            n/(n − rank) times "HC0".
+            n/(n − rank) times "HC0", "HC2" and "HC3" divide by 1 − h and (1 − h)², h the leverage
+            of a row. "cluster": where rows of a group depend on each other.
+        groups : array-like of shape (n_samples,), optional
+            Of cov="cluster": the group of each row.
 
         Returns
         -------
         certus.inference.LogLinkInference
         """
-        return log_link_inference(self, X, y, sample_weight, cov, offset, exposure)
+        return log_link_inference(self, X, y, sample_weight, cov, offset, exposure, groups)
 
     def _explained(self, rows: Rows) -> float:
         of_mean = self._null(rows)

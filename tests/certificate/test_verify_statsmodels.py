@@ -97,6 +97,22 @@ def test_a_fit_of_one_step_is_not_optimal(name):
     assert "raise maxiter" in certificate.explain()
 
 
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("OLS", "LinearRegression()"),
+        ("Logit", "LogisticRegression(C=np.inf)"),
+        ("Logit, slopes penalised", "LogisticRegression(C=0.25, l1_ratio=1)"),
+        ("Poisson, slopes penalised", "PoissonRegressor(alpha=0.0266667, l1_ratio=1)"),
+    ],
+)
+def test_remedy_is_the_class_with_this_objective(name, ours):
+    result = FITS[name]()
+    result._results.params[1] *= 1.01
+    text = certus.verify(result).explain()
+    assert f"use certus.linear_model.{ours}" in text
+
+
 def test_objective_is_the_log_likelihood():
     binomial, logit = FITS["Binomial"](), FITS["Logit"]()
     assert certus.verify(binomial).objective == pytest.approx(-binomial.llf, rel=1e-10)

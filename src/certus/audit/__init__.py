@@ -4,8 +4,7 @@ from .column_steps import ColumnStep
 from .labels import Labels
 from .reading import Reading, known, read, readable
 from .shapes import READING_ERRORS, why_unreadable
-from .statsmodels_results import is_result
-from .statsmodels_rows import with_rows
+from .statsmodels_results import is_result, with_rows
 from .wrappers import Unwrapped, unwrap
 
 __all__ = [

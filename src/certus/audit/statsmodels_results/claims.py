@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from . import linear, penalized
-from .classifiers import formula
-from .labels import Labels
+from .. import linear, penalized
+from ..classifiers import formula
+from ..labels import Labels
 
 LIBRARY = "statsmodels"
 CANONICAL = {"Gaussian": "identity", "Binomial": "logit", "Poisson": "log"}
@@ -96,8 +96,8 @@ def claimed(result: Any) -> Claimed:
     model = result.model
     constant = getattr(getattr(model, "data", None), "const_idx", None)
     columns = column_names(model) or [str(j) for j in range(len(beta))]
-    l1, penalised = _strength(result, len(beta), constant)
-    if penalised or not isinstance(constant, int) or len(columns) != len(beta):
+    l1, both = _strength(result, len(beta), constant)
+    if both or not isinstance(constant, int) or len(columns) != len(beta):
         constant = None
     fit = FITS[family]()
     if constant is None:

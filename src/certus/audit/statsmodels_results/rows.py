@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .statsmodels_results import (
+from .claims import (
     GaussianFit,
     PoissonFit,
     ResultFit,

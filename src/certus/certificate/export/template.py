@@ -118,8 +118,8 @@ def main(files):
         if len(files) not in {counts}: raise ValueError(f"{{len(files)}} files were named")
         T = table(files[0])
         X = np.column_stack({X})
-        more = [T[f] if f in T else np.column_stack([*table(f).values()]) for f in files[1:]]{offset}
-        y, s = {y}, {s}
+        more = [T[f] if f in T else np.column_stack([*table(f).values()]) for f in files[1:]]
+{offset}        y, s = {y}, {s}
         if X.shape != SHAPE or {{len(X)}} != {{len(s){length}}}:
             raise ValueError(f"X is {{X.shape}}, the fit's is {{SHAPE}}; or y has another length")
     except (OSError, ValueError, KeyError, IndexError, TypeError, MemoryError) as error:
@@ -134,8 +134,9 @@ if __name__ == "__main__": sys.exit(main(sys.argv[1:]))
 """
 
 # targets and offsets as the two columns of y
-JOIN_OFFSETS = """
-        if more[0].size == len(X): more[:2] = [np.column_stack(more[:2])]"""
+JOIN_OFFSETS = """\
+        if more[0].size == len(X): more[:2] = [np.column_stack(more[:2])]
+"""
 
 OPTIMUM_REPORT = """\
     objective = sum(c.objective for c in claims)

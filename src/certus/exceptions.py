@@ -13,6 +13,7 @@ __all__ = [
     "NotCertifiedWarning",
     "NotEuclideanWarning",
     "OrderWarning",
+    "RangeWarning",
     "SeparationWarning",
     "SourceChangedError",
     "TableError",
@@ -44,6 +45,10 @@ class NotEuclideanWarning(UserWarning):
 
 class OrderWarning(UserWarning):
     """Text classes were ordered alphabetically, which may not be the intended order."""
+
+
+class RangeWarning(UserWarning):
+    """Squares of the data overflow or underflow, so the objective is stated in other units."""
 
 
 class UnitsWarning(UserWarning):

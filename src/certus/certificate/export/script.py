@@ -166,15 +166,9 @@ def _loader(c: "Certificate", problems: list[PageCall]) -> str:
         )  # fmt: skip
     weights = f"more[{int(targets)}].ravel().astype(float)"
     offset = bool(targets and c.parameters.get("offset"))
-    counts = (
-        (2, 3, 4)
-        if offset
-        else (2, 3)
-        if targets
-        else (1,)
-        if first.page in UNWEIGHTED_PAGES
-        else (1, 2)
-    )
+    counts: tuple[int, ...] = (1,) if first.page in UNWEIGHTED_PAGES else (1, 2)
+    if targets:
+        counts = (2, 3, 4) if offset else (2, 3)
     main = template.MAIN.format(
         counts=counts, X=_X(c), y=_y(c, targets), length=", len(y)" if targets else "",
         s=f"{weights} if len(more) > {int(targets)} else np.ones(len(X))",

@@ -10,6 +10,7 @@ __all__ = [
     "InferenceError",
     "MissingExtraError",
     "ModelFileError",
+    "NotCertifiedError",
     "NotCertifiedWarning",
     "NotEuclideanWarning",
     "OrderWarning",
@@ -63,6 +64,10 @@ class CertificateError(ValueError):
     """A certificate does not contain what was requested, such as a trace or a script."""
 
 
+class NotCertifiedError(ValueError):
+    """The claim of a fit does not hold, and ``Audited(on_fail="raise")`` wanted an error."""
+
+
 class InferenceError(ValueError):
     """There is no theory for the requested standard errors, intervals or p-values."""
 
@@ -85,6 +90,10 @@ class UsageError(ValueError):
 
 class WorkersDifferError(RuntimeError):
     """Workers of a cluster lack certus, or have other versions of it or of NumPy."""
+
+
+class ChunkFailedError(RuntimeError):
+    """A chunk of a Dask collection could not be computed; its cause is what its graph raised."""
 
 
 class SourceChangedError(TableError):

@@ -240,7 +240,7 @@ def _with_offsets(model: object, rows: Rows, offset: object, exposure: object) -
         raise CannotVerifyError(str(error)) from error
 
 
-def _unknown_model(model: object) -> str:
+def unknown_model(model: object) -> str:
     """Message for a model that no reader knows: the classes with the most similar names."""
     name, known = type(model).__name__, audit.readable()
     similar = nearest(name, known, N_NEAREST) or known[:N_NEAREST]
@@ -320,7 +320,7 @@ def verify(
     try:
         inner = audit.unwrap(model, X, y)
         if not audit.known(inner.model):
-            raise CannotVerifyError(_unknown_model(inner.model))
+            raise CannotVerifyError(unknown_model(inner.model))
         if hasattr(inner.model, "fit"):  # a Tree has none
             check_is_fitted(inner.model)
     except NotFittedError as error:

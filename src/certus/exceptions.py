@@ -10,6 +10,7 @@ __all__ = [
     "InferenceError",
     "MissingExtraError",
     "ModelFileError",
+    "NotCertifiedError",
     "NotCertifiedWarning",
     "NotEuclideanWarning",
     "OrderWarning",
@@ -61,6 +62,10 @@ class CannotVerifyError(ValueError):
 
 class CertificateError(ValueError):
     """A certificate does not contain what was requested, such as a trace or a script."""
+
+
+class NotCertifiedError(ValueError):
+    """The claim of a fit does not hold, and ``Audited(on_fail="raise")`` wanted an error."""
 
 
 class InferenceError(ValueError):

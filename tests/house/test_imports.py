@@ -55,6 +55,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(ESTIMATORS, OF_ESTIMATORS),
     "cluster": {"mixture", *OF_ESTIMATORS},  # BIC of mixtures says how many clusters there are
     "svm": {"linear_model", *OF_ESTIMATORS},  # LinearSVC is a linear classifier
+    "testing": {"audit", "base", "certificate", *BASIC},
     "tables": {"data", *BASIC},
     "sources": {"data", "engines", "tables", *BASIC},
     "model_files": {
@@ -104,6 +105,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "plotting",
         "reporting",
         "sources",
+        "testing",
         *ESTIMATORS,
         *BASIC,
     },

@@ -240,7 +240,7 @@ def _with_offsets(model: object, rows: Rows, offset: object, exposure: object) -
         raise CannotVerifyError(str(error)) from error
 
 
-def _unknown_model(model: object) -> str:
+def unknown_model(model: object) -> str:
     """Message for a model that no reader knows: the classes with the most similar names."""
     name, known = type(model).__name__, audit.readable()
     similar = nearest(name, known, N_NEAREST) or known[:N_NEAREST]
@@ -283,7 +283,7 @@ def verify(
         "proof": the module of ``certus.proofs``, which works block by block and bounds every
         rounding error. "page": the module of ``certus.definitions``, at most 80 lines of NumPy on
         whole dense arrays, which ``export`` writes as a script.
-    offset, exposure : array-like, optional
+    offset, exposure : array-like or str, optional
         Those that a PoissonRegressor or GammaRegressor was fitted with.
     decisions : {"auto", True, False}, default="auto"
         Whether to compare the model's predictions on these rows with those at the optimum, which
@@ -320,7 +320,7 @@ def verify(
     try:
         inner = audit.unwrap(model, X, y)
         if not audit.known(inner.model):
-            raise CannotVerifyError(_unknown_model(inner.model))
+            raise CannotVerifyError(unknown_model(inner.model))
         if hasattr(inner.model, "fit"):  # a Tree has none
             check_is_fitted(inner.model)
     except NotFittedError as error:
@@ -333,7 +333,8 @@ def verify(
         raise CannotVerifyError(str(error)) from error
     try:
         rows = data_for_verify(inner.model, inner.X, inner.y, sample_weight)
-        if offset is not None or exposure is not None:
+        has_offset = getattr(inner.model, "has_offset_", False)
+        if offset is not None or exposure is not None or has_offset:
             rows = _with_offsets(inner.model, rows, offset, exposure)
         reading = _read(inner.model, rows)
         make = _certify_by_page if by == "page" else _certify

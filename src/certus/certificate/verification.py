@@ -299,7 +299,7 @@ def verify(
         "proof": the module of ``certus.proofs``, which works block by block and bounds every
         rounding error. "page": the module of ``certus.definitions``, at most 80 lines of NumPy on
         whole dense arrays, which ``export`` writes as a script.
-    offset, exposure : array-like, optional
+    offset, exposure : array-like or str, optional
         Those that a PoissonRegressor, a GammaRegressor or a result of statsmodels was fitted with.
     decisions : {"auto", True, False}, default="auto"
         Whether to compare the model's predictions on these rows with those at the optimum, which
@@ -357,7 +357,8 @@ def verify(
         raise CannotVerifyError(str(error)) from error
     try:
         rows = data_for_verify(inner.model, inner.X, inner.y, sample_weight)
-        if offset is not None or exposure is not None:
+        has_offset = getattr(inner.model, "has_offset_", False)
+        if offset is not None or exposure is not None or has_offset:
             rows = _with_offsets(inner.model, rows, offset, exposure)
         reading = _read(inner.model, rows)
         make = _certify_by_page if by == "page" else _certify

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from . import (
+from .labels import Labels
+from .readers import (
     classifiers,
     clusters,
     linear,
@@ -25,7 +26,6 @@ from . import (
     svc,
     svm,
 )
-from .labels import Labels
 from .shapes import require_coefficients, require_penalties
 from .types import FittedModel
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from . import statsmodels_results
 from .labels import Labels
 from .readers import (
     classifiers,
@@ -22,7 +23,6 @@ from .readers import (
     ncfs,
     neighbors,
     penalized,
-    statsmodels_results,
     svc,
     svm,
 )

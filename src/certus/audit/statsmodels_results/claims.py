@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from .. import linear, penalized
-from ..classifiers import formula
 from ..labels import Labels
+from ..readers import linear, penalized
+from ..readers.classifiers import formula
 
 LIBRARY = "statsmodels"
 CANONICAL = {"Gaussian": "identity", "Binomial": "logit", "Poisson": "log"}

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         preprocessing,
         solvers,
         svm,
+        testing,
     )
     from .certificate import Certificate, verify
     from .coefficient_audit import CoefficientAudit, audit_coefficients
@@ -35,11 +36,13 @@ if TYPE_CHECKING:
     from .model_inference import infer as infer
     from .reporting.report import report
     from .sources import open_rows
+    from .testing.audited import Audited
 
     inference: CallableModule
 
 __version__ = "0.1.0"
 __all__ = [
+    "Audited",
     "Certificate",
     "CoefficientAudit",
     "audit_coefficients",
@@ -66,10 +69,12 @@ __all__ = [
     "set_config",
     "solvers",
     "svm",
+    "testing",
     "verify",
 ]
 
 _LAZY = {
+    "Audited": "testing.audited",
     "Certificate": "certificate",
     "CoefficientAudit": "coefficient_audit",
     "audit_coefficients": "coefficient_audit",
@@ -84,7 +89,7 @@ _LAZY = {
 _MODULES = (
     "cluster", "distances", "exceptions", "feature_selection", "inference", "linear_model",
     "losses", "metrics", "mixture", "neighbors", "penalties", "plotting", "preprocessing",
-    "solvers", "svm",
+    "solvers", "svm", "testing",
 )  # fmt: skip
 
 

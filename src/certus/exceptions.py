@@ -10,9 +10,11 @@ __all__ = [
     "InferenceError",
     "MissingExtraError",
     "ModelFileError",
+    "NotCertifiedError",
     "NotCertifiedWarning",
     "NotEuclideanWarning",
     "OrderWarning",
+    "RangeWarning",
     "SeparationWarning",
     "SourceChangedError",
     "TableError",
@@ -46,6 +48,10 @@ class OrderWarning(UserWarning):
     """Text classes were ordered alphabetically, which may not be the intended order."""
 
 
+class RangeWarning(UserWarning):
+    """Squares of the data overflow or underflow, so the objective is stated in other units."""
+
+
 class UnitsWarning(UserWarning):
     """Some columns have so much larger a spread that they alone determine the distances."""
 
@@ -56,6 +62,10 @@ class CannotVerifyError(ValueError):
 
 class CertificateError(ValueError):
     """A certificate does not contain what was requested, such as a trace or a script."""
+
+
+class NotCertifiedError(ValueError):
+    """The claim of a fit does not hold, and ``Audited(on_fail="raise")`` wanted an error."""
 
 
 class InferenceError(ValueError):
@@ -80,6 +90,10 @@ class UsageError(ValueError):
 
 class WorkersDifferError(RuntimeError):
     """Workers of a cluster lack certus, or have other versions of it or of NumPy."""
+
+
+class ChunkFailedError(RuntimeError):
+    """A chunk of a Dask collection could not be computed; its cause is what its graph raised."""
 
 
 class SourceChangedError(TableError):

@@ -174,7 +174,7 @@ def test_texts_of_users_are_escaped_in_html():
 
 def test_json_follows_its_schema():
     folder = REPOSITORY / "docs" / "schemas"
-    schema = json.loads((folder / "audit.json").read_text("utf-8"))
+    schema = json.loads((folder / "coefficient_audit.json").read_text("utf-8"))
     certificate = json.loads((folder / "certificate.json").read_text("utf-8"))
     store = Registry().with_resource("certificate.json", Resource.from_contents(certificate))
     check = jsonschema.Draft202012Validator(

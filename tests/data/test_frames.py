@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import certus
-from certus.data.frames import from_frame, plain, reading
+from certus.data.frames import from_frame, from_series, plain, reading
 from certus.linear_model import (
     LinearRegression,
     LogisticRegression,
@@ -221,6 +221,31 @@ def test_names_of_another_fit_are_noted_again():
     assert not hasattr(model, "feature_names_in_")
     with pytest.warns(UserWarning, match="X has feature names, but Ridge was fitted without"):
         model.predict(pd.DataFrame(columns()))
+
+
+@each_library
+def test_whole_numbers_above_the_digits_of_float64_are_rounded(make):
+    whole = [2**53 + 1, -(2**53) - 1, 2**62 + 1, 3]
+    frame = from_frame(make({"id": whole, "old": [True, False, True, True]}))
+    np.testing.assert_array_equal(frame.X[:, 0], np.array(whole).astype(float))
+    holes = from_frame(make({"id": [*whole[:3], None], "old": [True, False, True, True]}))
+    np.testing.assert_array_equal(holes.X[:3, 0], np.array(whole[:3]).astype(float))
+    assert np.isnan(holes.X[3, 0])
+
+
+@pytest.mark.parametrize("kind", SERIES)
+def test_targets_above_the_digits_of_float64_are_rounded(kind):
+    whole = np.arange(60) + 2**60 + 1
+    np.testing.assert_array_equal(from_series(SERIES[kind](whole), "y"), whole.astype(float))
+
+
+@pytest.mark.parametrize("library", ["polars", "Arrow"])
+def test_whole_numbers_of_two_types_keep_their_values(library):
+    kinds = {"small": pa.int64(), "large": pa.uint64()}
+    values = {"small": [-1, 2], "large": [2**64 - 1, 2]}
+    table = pa.table({name: pa.array(values[name], kind) for name, kind in kinds.items()})
+    frame = from_frame(pl.from_arrow(table) if library == "polars" else table)
+    np.testing.assert_array_equal(frame.X, [[-1.0, 2.0**64], [2.0, 2.0]])
 
 
 @each_library

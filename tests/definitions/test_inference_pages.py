@@ -17,7 +17,7 @@ from tests.definitions.test_logistic_inference import classes
 @pytest.mark.parametrize(
     "name",
     ["ordinal_inference", "proportional_odds", "prediction", "nested_models", "inference",
-     "logistic_inference"],
+     "logistic_inference", "log_link_inference"],
 )  # fmt: skip
 def test_the_pages_are_short(name):
     assert_short(name)

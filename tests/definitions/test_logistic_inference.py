@@ -58,7 +58,14 @@ def test_the_covariance_is_the_inverse_of_the_curvature_by_differences(K, alpha,
         for e in steps
     ])  # fmt: skip
     how = {"coef": beta.reshape(K - 1, -1), "alpha": alpha, "fit_intercept": intercept, "tol": 1e-4}
-    for cov, M in (("classical", H), ("HC0", (g * s) @ g.T)):
+    n, m = s.sum(), beta.size
+    meats = {"classical": H, "HC0": (g * s) @ g.T, "HC1": n / (n - m) * (g * s) @ g.T}
+    if K == 2:  # minus the second derivative of the loss of one row, along φ twice
+        ones = np.eye(len(X))
+        own = [curvature(lambda b, e=e: e @ losses(X, y, b, intercept), beta) for e in ones]
+        h = np.array([np.trace(np.linalg.solve(A, one)) for one in own])
+        meats |= {"HC2": (g * s / (1 - h)) @ g.T, "HC3": (g * s / (1 - h) ** 2) @ g.T}
+    for cov, M in meats.items():
         covariance = np.linalg.inv(A) @ M @ np.linalg.inv(A)
         found = check(X, y, s, covariance=covariance, cov=cov, **how)
         assert found.holds
@@ -76,9 +83,11 @@ MODELS = [
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
 @pytest.mark.parametrize("K", [2, 3])
-@pytest.mark.parametrize("cov", ["classical", "HC0"])
+@pytest.mark.parametrize("cov", ["classical", "HC0", "HC1", "HC2", "HC3"])
 def test_the_page_agrees_with_the_estimator(model, K, cov):
     firth = isinstance(model, FirthLogisticRegression)
+    if cov in ("HC2", "HC3"):
+        K = 2
     if firth:
         K, cov = 2, "classical"
     X, y, s = classes(2, K)
@@ -88,7 +97,7 @@ def test_the_page_agrees_with_the_estimator(model, K, cov):
     problem = adaptor(found)
     assert claims_of([problem], X, y, s)[0].miss <= 1e-9
     assert not claims_of([problem], 1.0001 * X, y, s)[0].holds
-    if cov == "HC0":  # the classical one depends on y through β alone
+    if cov != "classical":  # the classical one depends on y through β alone
         assert not claims_of([problem], X, (y + 1) % K, s)[0].holds
     edited = {**problem.arguments, "covariance": found.covariance * 1.00001}
     assert not claims_of([problem._replace(arguments=edited)], X, y, s)[0].holds

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 import certus
 from certus.engines import workers
 from certus.engines.dask import DaskEngine
-from certus.exceptions import TableError, WorkersDifferError
+from certus.exceptions import ChunkFailedError, TableError, WorkersDifferError
 from certus.linear_model import Ridge
 from certus.neighbors import KNeighborsClassifier
 from tests.engines.dask_data import MARKS, NAMES, N, P, collections, da, data
@@ -65,6 +65,49 @@ def test_of_several_bad_chunks_the_first_is_named(client):
     for _ in range(3):
         with pytest.raises(ValueError, match="row 2,999 of chunk 1 of the Dask array"):
             Ridge().fit(*collections(X, y, s))
+
+
+def _fails_in_chunk(k):
+    def block(values, block_info=None):
+        if block_info and block_info[0]["chunk-location"][0] == k:
+            raise ZeroDivisionError("no rows in this month")
+        return values
+
+    return block
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "alone"), [("X", "X.blocks[3].compute()"), ("y", "y.blocks[3].compute()")]
+)
+def test_an_error_in_the_graph_of_a_collection_names_the_chunk(where, spoiled, alone):
+    given = dict(zip("Xys", collections(*data()), strict=True))
+    given[spoiled] = given[spoiled].map_blocks(_fails_in_chunk(3), dtype=float)
+    with pytest.raises(ChunkFailedError) as caught:
+        Ridge().fit(given["X"], given["y"], given["s"])
+    assert str(caught.value) == (
+        f"chunk 3 of the Dask array, given as {spoiled}, could not be computed: "
+        "ZeroDivisionError: no rows in this month. A function of its own graph raised this; "
+        f"{alone} does the same on its own"
+    )
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    with pytest.raises(ZeroDivisionError):
+        given[spoiled].blocks[3].compute()
+
+
+def test_an_error_in_the_graph_of_a_frame_or_of_blocks_names_it(where):
+    X, y, _ = data()
+
+    def fail(part):
+        if part["a"].iloc[0] == X[30_000, 0]:
+            raise KeyError("price")
+        return part
+
+    frame = dd.from_pandas(pd.DataFrame(X, columns=NAMES), npartitions=4)
+    with pytest.raises(ChunkFailedError, match="partition 3 of the Dask frame, given as X, could"):
+        Ridge().fit(frame.map_partitions(fail, meta=frame._meta), y)
+    blocks = [delayed(np.asarray)(X[:20_000]), delayed(np.reshape)(X[20_000:], (7, 7))]
+    with pytest.raises(ChunkFailedError, match=r"block 1 of the delayed blocks.*X\[1\].compute"):
+        Ridge().fit(certus.open_rows(blocks, target=y))
 
 
 def test_targets_of_another_length_are_refused(where):

@@ -24,6 +24,7 @@ from certus import (
     preprocessing,
     solvers,
     svm,
+    testing,
 )
 from certus.certificate.fingerprint import Fingerprint
 from certus.derivatives.check import GradientCheck
@@ -32,7 +33,7 @@ from tests.house.source import FILES, REPOSITORY, name_of, room_of, tree_of
 
 PUBLIC_MODULES = (
     certus, cluster, distances, feature_selection, inference, linear_model, losses, metrics,
-    mixture, neighbors, penalties, plotting, preprocessing, solvers, svm,
+    mixture, neighbors, penalties, plotting, preprocessing, solvers, svm, testing,
 )  # fmt: skip
 
 PROSE = sorted(

@@ -22,6 +22,7 @@ from certus import (
     preprocessing,
     solvers,
     svm,
+    testing,
 )
 from tests.house.source import SOURCE
 
@@ -45,6 +46,7 @@ from tests.house.source import SOURCE
         svm,
         exceptions,
         plotting,
+        testing,
     ],
     ids=lambda m: m.__name__,
 )

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import certus
-from certus.cluster import AgglomerativeClustering, DivisiveClustering, linkage
+from certus.cluster import AgglomerativeClustering, DivisiveClustering, Tree, linkage
 from tests.linkage.tree_cases import METHODS, rows
 
 MODELS = [
@@ -95,3 +95,40 @@ def test_rows_that_cannot_be_written_are_read(model):
     X = rows(11)
     X.setflags(write=False)
     model.fit(X)
+
+
+@pytest.mark.filterwarnings("ignore::certus.exceptions.NotEuclideanWarning")
+@pytest.mark.parametrize("power", [-1000, -560, -500, 500, 560, 1018])
+@pytest.mark.parametrize("method", ["ward", "centroid", "median"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_power_of_two_scales_trees_of_given_distances_exactly(method, power, dtype):
+    D, factor = cdist(rows(1), rows(1)), 2.0**power
+    condensed = D[np.triu_indices(len(D), 1)]
+    near, far = (linkage(given, method, dtype=dtype) for given in (condensed, condensed * factor))
+    np.testing.assert_array_equal(far[:, [0, 1, 3]], near[:, [0, 1, 3]])
+    np.testing.assert_array_equal(far[:, 2], near[:, 2] * factor)
+    params = {"linkage": method, "metric": "precomputed", "dtype": dtype}
+    here = AgglomerativeClustering(3, **params).fit(D)
+    model = AgglomerativeClustering(3, **params).fit(D * factor)
+    np.testing.assert_array_equal(model.tree_.merges, far)
+    np.testing.assert_array_equal(model.labels_, here.labels_)
+    np.testing.assert_array_equal(model.predict(D * factor), here.predict(D))
+    assert model.certificate_.status == "exact"
+    for by in ("proof", "page"):
+        assert certus.verify(model, D * factor, by=by).status == "exact"
+    wrong = far.copy()
+    wrong[-1, 2] *= 1.01
+    contradicted = certus.verify(Tree(wrong, method=method, metric="precomputed"), D * factor)
+    (text,) = contradicted._finding.contradictions
+    stated, least = text.split(" at ")[1].split(", but they are ")
+    assert float(stated) == pytest.approx(wrong[-1, 2], rel=1e-5)
+    assert float(least.split()[0]) == pytest.approx(far[-1, 2], rel=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::certus.exceptions.NotEuclideanWarning")
+def test_heights_of_given_distances_that_float64_cannot_hold_are_refused():
+    D = cdist(*[np.repeat([[0.0], [1.0]], 20, axis=0)] * 2) * 1.5e308
+    with pytest.raises(ValueError, match=r"heights of the tree exceed 1.8e\+308"):
+        linkage(D, "ward", "precomputed")
+    with pytest.raises(ValueError, match="beyond what float64 can hold: multiply X by a power"):
+        linkage(1e-310 * (D > 0), "ward", "precomputed")

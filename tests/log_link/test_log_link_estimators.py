@@ -111,6 +111,36 @@ def test_the_unit_of_the_exposure_changes_the_intercept_alone(Model):
     assert days.certificate_.objective == pytest.approx(years.certificate_.objective, rel=1e-12)
 
 
+@each_model
+@pytest.mark.parametrize("alpha", [0.0, 0.2])
+@pytest.mark.parametrize("far", [500.0, -500.0, 2000.0])
+def test_an_offset_far_from_zero_moves_the_intercept_alone(Model, alpha, far):
+    X, y, _ = problem(Model)
+    o = np.random.default_rng(1).normal(size=len(X))
+    near = Model(alpha=alpha).fit(X, y, offset=o)
+    moved = Model(alpha=alpha).fit(X, y, offset=o + far)
+    assert moved.certificate_.status == "optimal"
+    np.testing.assert_allclose(moved.coef_, near.coef_, atol=1e-8)
+    assert moved.intercept_ == pytest.approx(near.intercept_ - far, abs=1e-8)
+    assert moved.score(X, y, offset=o + far) == pytest.approx(near.score(X, y, offset=o), rel=1e-9)
+    again = moved.set_params(warm_start=True).fit(X, y, offset=o + far)
+    assert again.n_iter_ <= 1
+
+
+@each_model
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.5])
+@pytest.mark.parametrize("seconds", [1e7, 100.0])
+def test_time_stamps_are_fitted_as_columns_near_zero(Model, l1_ratio, seconds):
+    X, y, _ = problem(Model)
+    time = np.round(np.random.default_rng(1).uniform(0, seconds, size=len(X)))
+    options = {"alpha": 1e-3, "l1_ratio": l1_ratio, "tol": 1e-10}
+    near = Model(**options).fit(np.column_stack([X, time]), y)
+    far = Model(**options).fit(np.column_stack([X, 1.7e9 + time]), y)
+    assert far.certificate_.status == "optimal"
+    assert far.certificate_.objective == pytest.approx(near.certificate_.objective, rel=1e-6)
+    np.testing.assert_allclose(far.coef_, near.coef_, rtol=1e-4, atol=1e-9)
+
+
 def test_counts_with_exposures_are_rates_with_weights():
     # scikit-learn's idiom, whose mean over weights makes the penalty depend on the unit of exposure
     X, y, _ = problem(PoissonRegressor)
@@ -159,12 +189,38 @@ def test_an_exported_script_takes_the_offsets_beside_the_targets(tmp_path):
     script = tmp_path / "check.py"
     model.certificate_.export(script)
     np.save(tmp_path / "X.npy", X)
-    codes = []
-    for exposure in (e, e**1.1):
+    for exposure, code in ((e, 0), (e**1.1, 1)):
         np.save(tmp_path / "y.npy", np.column_stack([y, np.log(exposure)]))
-        call = [sys.executable, str(script), str(tmp_path / "X.npy"), str(tmp_path / "y.npy")]
-        codes.append(subprocess.run(call, capture_output=True, check=False).returncode)
-    assert codes == [0, 1]
+        assert exit_code(script, "X.npy", "y.npy") == code
+
+
+def exit_code(script, *files):
+    call = [sys.executable, script.name, *files]
+    return subprocess.run(call, capture_output=True, check=False, cwd=script.parent).returncode
+
+
+@each_model
+@pytest.mark.parametrize("weighted", [False, True])
+def test_an_exported_script_takes_offsets_from_files_and_columns_of_csv(Model, weighted, tmp_path):
+    X, y, s = problem(Model, weighted=weighted)
+    o = np.random.default_rng(1).normal(size=len(X))
+    table = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    model = Model(alpha=0.2).fit(table, y, s, offset=o)
+    script = tmp_path / "check.py"
+    model.certificate_.export(script)
+    assert script.read_text().count("\n") <= 150
+    for offset, code in ((o, 0), (1.1 * o, 1)):
+        columns = {"y": y, "log years": offset, **({"weight": s} if weighted else {})}
+        table.assign(**columns).to_csv(tmp_path / "data.csv", index=False)
+        assert exit_code(script, "data.csv", *columns) == code
+        table.to_csv(tmp_path / "X.csv", index=False)
+        for name, values in columns.items():
+            pd.Series(values, name=name).to_csv(tmp_path / f"{name}.csv", index=False)
+        assert exit_code(script, "X.csv", *(f"{name}.csv" for name in columns)) == code
+        pd.DataFrame({"y": y, "o": offset}).to_csv(tmp_path / "both.csv", index=False)
+        weights = ["weight.csv"] * weighted
+        assert exit_code(script, "X.csv", "both.csv", *weights) == code
+    assert exit_code(script, "X.csv", "y.csv") == 2
 
 
 def test_metadata_routing_passes_exposures_to_fit_and_predict():

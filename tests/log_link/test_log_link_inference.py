@@ -4,23 +4,26 @@ import pickle
 
 import numpy as np
 import pytest
+import sklearn.linear_model as peers
 
 import certus
-from certus.exceptions import InferenceError, SeparationWarning
+from certus.exceptions import InferenceError, NotCertifiedWarning, SeparationWarning
 from certus.linear_model import GammaRegressor, PoissonRegressor
 from tests.log_link.log_link_cases import FAMILIES, case
 
 sm = pytest.importorskip("statsmodels.api")
 MODELS = {"poisson": PoissonRegressor, "gamma": GammaRegressor}
+THEIRS = {"poisson": peers.PoissonRegressor, "gamma": peers.GammaRegressor}
 each_family = pytest.mark.parametrize("family", FAMILIES)
 
 
-def theirs(c, cov="nonrobust", fit_intercept=True):
+def theirs(c, cov="nonrobust", fit_intercept=True, groups=None):
     family = sm.families.Poisson() if c.family == "poisson" else None
     family = family or sm.families.Gamma(sm.families.links.Log())
     X = np.column_stack([np.ones(len(c.X)), c.X]) if fit_intercept else c.X
     model = sm.GLM(c.y, X, family=family, freq_weights=c.s, offset=c.o)
-    return model.fit(tol=1e-13, maxiter=500, tol_criterion="params", cov_type=cov)
+    return model.fit(tol=1e-13, maxiter=500, tol_criterion="params", cov_type=cov,
+                     cov_kwds=None if groups is None else {"groups": groups})  # fmt: skip
 
 
 @each_family
@@ -55,6 +58,28 @@ def test_all_numbers_are_those_of_statsmodels(family, more, fit_intercept, cov):
 
 
 @each_family
+@pytest.mark.parametrize("more", [False, True])
+def test_clustered_errors_are_those_of_statsmodels(family, more):
+    c = case(family, "none", n=90, offset=more)
+    groups = np.random.default_rng(3).integers(0, 12, size=90)
+    if more:  # statsmodels' sums of groups know no weights, so rows are repeated
+        s = np.random.default_rng(1).integers(0, 4, size=90)
+        whole = c._replace(X=np.repeat(c.X, s, axis=0), y=np.repeat(c.y, s), o=np.repeat(c.o, s))
+        of, c = np.repeat(groups, s), c._replace(s=s.astype(float))
+    else:
+        whole, of = c, groups
+    reference = theirs(whole, "cluster", groups=of)
+    model = MODELS[family](alpha=0).fit(c.X, c.y, c.s, offset=c.o)
+    ours = model.inference(c.X, c.y, c.s, "cluster", offset=c.o, groups=groups)
+    np.testing.assert_allclose(ours.standard_errors, reference.bse, rtol=1e-8)
+    np.testing.assert_allclose(ours.pvalues, reference.pvalues, rtol=1e-6, atol=1e-12)
+    assert ours.n_groups == 12
+    assert "cluster (12 groups) standard errors" in str(ours)
+    with pytest.raises(ValueError, match="needs groups="):
+        model.inference(c.X, c.y, c.s, "cluster", offset=c.o)
+
+
+@each_family
 def test_hc1_is_hc0_times_n_over_its_degrees_of_freedom(family):
     c = case(family, "none", n=90)
     model = MODELS[family](alpha=0).fit(c.X, c.y)
@@ -63,7 +88,7 @@ def test_hc1_is_hc0_times_n_over_its_degrees_of_freedom(family):
 
 
 @each_family
-@pytest.mark.parametrize("cov", ["classical", "HC0", "HC1"])
+@pytest.mark.parametrize("cov", ["classical", "HC0", "HC1", "HC3"])
 def test_a_weight_of_two_is_a_row_repeated(family, cov):
     c = case(family, "none", n=60)
     s = np.random.default_rng(2).integers(0, 4, size=60)
@@ -130,9 +155,13 @@ def test_tables_have_the_numbers_of_arrays(family):
     c = case(family, "none", n=90)
     model = MODELS[family](alpha=0).fit(c.X, c.y)
     table = ArrayTable(c.X, c.y)
-    np.testing.assert_allclose(
-        model.inference(table).covariance, model.inference(c.X, c.y).covariance, rtol=1e-12
-    )
+    groups = np.arange(90) % 11
+    for options in ({}, {"cov": "HC2"}, {"cov": "cluster", "groups": groups}):
+        np.testing.assert_allclose(
+            model.inference(table, **options).covariance,
+            model.inference(c.X, c.y, **options).covariance,
+            rtol=1e-12,
+        )
 
 
 def test_inference_survives_pickling_and_takes_pipelines():
@@ -144,6 +173,46 @@ def test_inference_survives_pickling_and_takes_pipelines():
     inference = certus.inference(pipe, c.X, c.y)
     twin = pickle.loads(pickle.dumps(inference))
     np.testing.assert_array_equal(twin.pvalues, inference.pvalues)
+
+
+# --- models of scikit-learn, and fits that stopped early ------------------------------------------
+
+
+@each_family
+@pytest.mark.parametrize("alpha", [0.0, 0.1])
+def test_models_of_scikit_learn_have_the_errors_of_ours(family, alpha):
+    c = case(family, n=90, weighted=True)
+    s = c.s + 0.5
+    model = THEIRS[family](alpha=alpha, tol=1e-10).fit(c.X, c.y, s)
+    found = certus.inference(model, c.X, c.y, s)
+    expected = MODELS[family](alpha=alpha, tol=1e-12).fit(c.X, c.y, s).inference(c.X, c.y, s)
+    np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-6)
+    assert f"scikit-learn's {type(model).__name__}, proven optimal" in str(found.conf_int())
+
+
+@each_family
+@pytest.mark.filterwarnings("ignore")
+def test_a_model_of_scikit_learn_that_stopped_early_is_refitted(family):
+    c = case(family, "none", n=90)
+    found = certus.inference(THEIRS[family](alpha=0, max_iter=1).fit(c.X, c.y), c.X, c.y)
+    np.testing.assert_allclose(found.coef, theirs(c).params, rtol=1e-7)
+    assert "was not at the optimum" in " ".join(str(found).split())
+
+
+@each_family
+def test_a_fit_that_stopped_early_is_finished_with_its_exposure(family):
+    c = case(family, "none", n=90, offset=True)
+    with pytest.warns(NotCertifiedWarning):
+        model = MODELS[family](alpha=0, max_iter=1).fit(c.X, c.y, offset=c.o)
+    found = certus.inference(model, c.X, c.y, exposure=np.exp(c.o))
+    np.testing.assert_allclose(found.coef, theirs(c).params, rtol=1e-7)
+    np.testing.assert_allclose(found.standard_errors, theirs(c).bse, rtol=1e-7)
+    plain = THEIRS[family]().fit(c.X, c.y)
+    with pytest.raises(InferenceError, match="without an offset: leave exposure out"):
+        certus.inference(plain, c.X, c.y, exposure=np.exp(c.o))
+
+
+# --- refusals -------------------------------------------------------------------------------------
 
 
 def test_what_has_no_theory_is_refused_with_the_reason():
@@ -176,4 +245,4 @@ def test_other_rows_and_other_exposures_are_refused():
     with pytest.raises(InferenceError):
         model.inference(c.X, c.y)
     with pytest.raises(ValueError, match="cov="):
-        model.inference(c.X, c.y, cov="HC3", offset=c.o)
+        model.inference(c.X, c.y, cov="HC4", offset=c.o)

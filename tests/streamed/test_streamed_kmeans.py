@@ -211,11 +211,9 @@ def test_what_streamed_rows_cannot_do_is_refused_in_words():
         model.predict(ArrayTable(X[:, :3]))
 
 
-def test_squares_that_overflow_are_refused():
+def test_new_rows_whose_squares_overflow_are_refused():
     X, _ = draw()
     X[5] = 1e200
-    with pytest.raises(ValueError, match=r"column 0 differ by 1e200, .* overflow: divide"):
-        KMeans(K).fit(ArrayTable(X))
     model = KMeans(K, random_state=0).fit(ArrayTable(draw()[0]))
     for method in (model.predict, model.score):
         with pytest.raises(ValueError, match="divide X by a power of 10"):

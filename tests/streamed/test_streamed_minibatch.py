@@ -60,7 +60,9 @@ def test_batches_are_read_several_at_a_time_until_others_are_drawn(monkeypatch):
     X, _ = draw()
     table, read = ArrayTable(X), []
     gather = table.gather
-    monkeypatch.setattr(table, "gather", lambda i: read.append(len(i)) or gather(i))
+    monkeypatch.setattr(
+        table, "gather", lambda i, threads: read.append(len(i)) or gather(i, threads)
+    )
     batches = draws.PooledBatches(Rows(*_sources(table)), lambda u: (u * N).astype(np.intp))
     random_state, same = np.random.RandomState(0), np.random.RandomState(0)
     for t in range(20):

@@ -5,6 +5,7 @@ import pytest
 from sklearn.model_selection import KFold
 
 from certus.data.rows import Rows
+from certus.data.streamed import RowBlock
 from certus.data.streamed_ranges import TableRanges, folds_of_table
 from tests.streamed.linear_cases import draw, table_of
 
@@ -46,3 +47,18 @@ def test_folds_are_those_of_scikit_learn(cv, n):
             found = part.block(0, part.shape[0])
             for ours, theirs in zip(found, (X[at], y[at, None], s[at]), strict=True):
                 np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_by_number_are_those_of_the_array(monkeypatch, threads):
+    monkeypatch.setattr("certus.data.streamed.GATHER_BYTES", 200)  # many ranges
+    X, y, s = draw(n=500, weights=True)
+    table, numbers = table_of(X, y, s), np.arange(0, 500, 5)
+    table.keep_sample(numbers, RowBlock(X[numbers], y[numbers, None], s[numbers]))
+    rng = np.random.default_rng(0)
+    few, most = np.arange(0, 500, 3), np.append(numbers, [1, 499])
+    for i in (numbers[::2], few, most, rng.integers(0, 500, 300), np.arange(0)):
+        block = table.gather(i, threads)
+        np.testing.assert_array_equal(block.X, X[i])
+        np.testing.assert_array_equal(block.y.reshape(-1), y[i])
+        np.testing.assert_array_equal(block.s, s[i])

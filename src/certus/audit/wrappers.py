@@ -19,6 +19,9 @@ from .rows_of_fit import (
 from .shapes import require_parameters
 from .types import FittedModel
 
+# parameters of certus.metrics.CalibratedClassifier and of certus.Audited
+HOLDERS = ({"estimator", "slope", "intercept"}, {"estimator", "on_fail"})
+
 
 class Unwrapped(NamedTuple):
     model: FittedModel
@@ -28,6 +31,8 @@ class Unwrapped(NamedTuple):
     steps: list[ColumnStep] | None = None  # columns that a pipeline computes, if it mixes none
     recorded: tuple[RecordedRows, ...] = ()  # numbers of rows that parts were fitted on
     centered: CenteredElsewhere | None = None  # by the scaler right before the model
+    evidence: tuple[str, ...] = ()  # where the rows differ from those that the model recorded
+    same_rows: bool = False  # they are the recorded ones
 
 
 def unwrap(model: Any, X: object, y: object) -> Unwrapped:
@@ -62,7 +67,7 @@ def unwrap(model: Any, X: object, y: object) -> Unwrapped:
             path.append(type(model).__name__)
             recorded += rows_of_folds(model)
             model = model.best_estimator_
-        elif isinstance(model, BaseEstimator) and _calibrates(model):
+        elif isinstance(model, BaseEstimator) and _holds_model(model):
             check_is_fitted(model)
             path.append(type(model).__name__)
             model = model.estimator_
@@ -76,6 +81,7 @@ def _is_search(model: FittedModel) -> bool:
     return {"estimator", "cv", "refit"} <= set(model.get_params(deep=False))
 
 
-def _calibrates(model: FittedModel) -> bool:
-    """certus.metrics.CalibratedClassifier: a model in, the same model with probabilities out."""
-    return {"estimator", "slope", "intercept"} <= set(model.get_params(deep=False))
+def _holds_model(model: FittedModel) -> bool:
+    """Return whether the model fits another one and leaves its parameters alone."""
+    parameters = set(model.get_params(deep=False))
+    return any(names <= parameters for names in HOLDERS)

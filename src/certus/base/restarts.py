@@ -82,13 +82,15 @@ class Restarts(Generic[F]):
             self._print(step)
         if step.iteration == 0 and self.steps > 0:
             return False  # the start itself is no step
-        objectives = [point.objective for point in self.trace]
+        trace, until = self.trace, len(self.trace)
         restarts = [*self.objectives, float(step.objective)]
+
+        def iterate() -> Iterate:
+            objectives = [point.objective for point in trace[:until]]
+            return Iterate(step.parameters(), step.iteration, objectives, restarts)
+
         return self.monitor(
-            step._replace(
-                iteration=self.steps + step.iteration,
-                parameters=lambda: Iterate(step.parameters(), step.iteration, objectives, restarts),
-            )
+            step._replace(iteration=self.steps + step.iteration, parameters=iterate)
         )
 
     def _print(self, step: Step) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ..data.changed_rows import divided
 from ..data.rows import Rows, RowState, add, as_floats
 from ..proofs.types import RowValues
 from ..runtime.pool import interruptible, long_enough_to_listen
@@ -123,6 +124,10 @@ class Data:
         X = self.rows.X[: self.shape[0]]
         floats: np.ndarray = as_floats(X if isinstance(X, np.ndarray) else X.toarray())
         return floats
+
+    def divided(self, unit: float) -> "Data":
+        """Return the same rows with X/unit; a copy, unless the unit is 1."""
+        return self if unit == 1.0 else Data(divided(self.rows, unit))
 
     def take(self, i: np.ndarray) -> Block:
         """(X, y, s) of rows by their numbers."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .certificate import Certificate
 
 OBJECTIVE_RTOL = 1e-9  # relative difference of two objectives on the same rows
+ROWS_GIVEN = "on the rows given. If the model was fitted on other rows, this says nothing"
+WEIGHTS_GIVEN = "weights used in fit must be given here too (sample_weight)"
 
 
 def compared_with_fit(
@@ -38,10 +40,12 @@ def compared_with_fit(
         evidence = evidence_of_other_rows(inner, reading, rows, certificate._finding)
         if evidence:
             return replace(certificate, notes=tuple(notes), other_rows=evidence)
+    if not reading.ours and inner.same_rows:
+        return replace(certificate, notes=tuple(notes))
     if not reading.ours:
-        notes.append("on the rows given. If the model was fitted on other rows, this says nothing")
+        notes.append(ROWS_GIVEN)
         if sample_weight is None and certificate.kind != "exact":
-            notes.append("weights used in fit must be given here too (sample_weight)")
+            notes.append(WEIGHTS_GIVEN)
         return replace(certificate, notes=tuple(notes))
     fit_certificate = vars(inner.model).get("certificate_")
     difference = None

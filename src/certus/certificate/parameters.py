@@ -90,6 +90,7 @@ class Parameters(TypedDict, total=False):
     precision: float
     # k-means
     centers: np.ndarray
+    unit: float  # of sums of squares that float64 cannot hold
     ties: np.ndarray
     bound: bool
     ours: bool

@@ -6,6 +6,7 @@ Every certificate is made here, those of our own fits included. The solver takes
 import copy
 import re
 import time
+from collections.abc import Sized
 from dataclasses import replace
 from functools import partial
 from typing import Literal, cast
@@ -39,7 +40,7 @@ from .findings import (
 )
 from .fingerprint import fingerprint
 from .fitted_rows import compared_with_fit
-from .offsets import with_offsets
+from .offsets import offsets, with_offsets
 from .pages.run import run_page
 from .parameters import Parameters
 from .proving import prove, with_causes
@@ -94,7 +95,7 @@ def unproven(
 
 
 def _feature_names(model: object) -> tuple[str, ...] | None:
-    names = vars(model).get("feature_names_in_")
+    names = vars(model).get("feature_names_in_", vars(model).get("columns_"))
     return None if names is None else tuple(names)
 
 
@@ -247,7 +248,7 @@ def _with_offsets(model: object, rows: Rows, offset: object, exposure: object) -
         raise CannotVerifyError(str(error)) from error
 
 
-def _unknown_model(model: object) -> str:
+def unknown_model(model: object) -> str:
     """Message for a model that no reader knows: the classes with the most similar names."""
     name, known = type(model).__name__, audit.readable()
     similar = nearest(name, known, N_NEAREST) or known[:N_NEAREST]
@@ -257,10 +258,23 @@ def _unknown_model(model: object) -> str:
     )
 
 
+def _of_statsmodels(
+    result: object, X: object, y: object, s: object, offset: object, exposure: object
+) -> tuple[audit.Unwrapped, ArrayLike | None, ArrayLike | None]:
+    """Return a result's model with rows, weights and offset, those of its fit where none is given.
+
+    A result whose claim is not known, and rows that do not fit it, raise ValueError.
+    """
+    n = len(y) if isinstance(y, Sized) else int(getattr(result, "nobs", 0))
+    own = audit.with_rows(result, X, y, s, offsets(offset, exposure, n))
+    inner = audit.Unwrapped(own.fit, own.X, own.y, (), evidence=own.evidence, same_rows=own.same)
+    return inner, own.sample_weight, own.offset
+
+
 @refuses_in_one_frame
 def verify(
     model: object,
-    X: object,
+    X: object = None,
     y: object = None,
     sample_weight: ArrayLike | None = None,
     tol: float | None = None,
@@ -277,10 +291,12 @@ def verify(
     ----------
     model : fitted model
         A model of certus or scikit-learn; also a Pipeline (its last step, on the transformed data),
-        a GridSearchCV (its best estimator) or a TransformedTargetRegressor.
+        a GridSearchCV (its best estimator) or a TransformedTargetRegressor. Of statsmodels the
+        result of ``fit``.
     X, y, sample_weight : array-like, or Dask collections
         The rows that the model was fitted on, with the weights that it was fitted with. X may be
         a table of ``certus.open_rows``, which has its targets and weights among its columns.
+        A result of statsmodels recorded its rows, weights and offsets: each may be left out.
     tol : float, optional
         Residual up to which the model is called optimal (default 1e-6).
     bound : bool, default=False
@@ -290,8 +306,8 @@ def verify(
         "proof": the module of ``certus.proofs``, which works block by block and bounds every
         rounding error. "page": the module of ``certus.definitions``, at most 80 lines of NumPy on
         whole dense arrays, which ``export`` writes as a script.
-    offset, exposure : array-like, optional
-        Those that a PoissonRegressor or GammaRegressor was fitted with.
+    offset, exposure : array-like or str, optional
+        Those that a PoissonRegressor, a GammaRegressor or a result of statsmodels was fitted with.
     decisions : {"auto", True, False}, default="auto"
         Whether to compare the model's predictions on these rows with those at the optimum, which
         costs a fit that starts from the model's parameters: ``Certificate.decisions``. "auto":
@@ -325,9 +341,17 @@ def verify(
     except ValueError as error:
         raise CannotVerifyError(str(error)) from error
     try:
-        inner = audit.unwrap(model, X, y)
+        if audit.is_result(model):
+            inner, sample_weight, offset = _of_statsmodels(
+                model, X, y, sample_weight, offset, exposure
+            )
+            exposure = None
+        elif X is None:
+            raise ValueError(f"give the rows that this {type(model).__name__} was fitted on: X=…")
+        else:
+            inner = audit.unwrap(model, X, y)
         if not audit.known(inner.model):
-            raise CannotVerifyError(_unknown_model(inner.model))
+            raise CannotVerifyError(unknown_model(inner.model))
         if hasattr(inner.model, "fit"):  # a Tree has none
             check_is_fitted(inner.model)
     except NotFittedError as error:
@@ -340,7 +364,8 @@ def verify(
         raise CannotVerifyError(str(error)) from error
     try:
         rows = data_for_verify(inner.model, inner.X, inner.y, sample_weight)
-        if offset is not None or exposure is not None:
+        has_offset = getattr(inner.model, "has_offset_", False)
+        if offset is not None or exposure is not None or has_offset:
             rows = _with_offsets(inner.model, rows, offset, exposure)
         reading = _read(inner.model, rows)
         make = _certify_by_page if by == "page" else _certify

@@ -6,7 +6,7 @@ by differences in float64, in ``fit`` and ``predict`` alike, so that they agree 
 the origin.
 """
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from sklearn.base import (
@@ -17,6 +17,7 @@ from sklearn.base import (
 
 from ..base.certified import CertifiedEstimator
 from ..certificate.findings import ClusterFinding, finding_of
+from ..data.changed_rows import divided
 from ..data.finite import require_finite
 from ..data.lazy import LazyRows
 from ..data.rows import Rows
@@ -24,16 +25,16 @@ from ..data.streamed import StreamedTable
 from ..data.streamed_input import require_no_arrays_beside
 from ..data.validation import data_for_search, weights
 from ..distances import Euclidean
-from ..exceptions import DegenerateWarning
+from ..exceptions import DegenerateWarning, RangeWarning
 from ..runtime.user_frame import warn_user
 from ..solvers.kmeans import nearest_centers
 from ..solvers.kmeans.bounds import block_rows
+from ..solvers.kmeans.fit import center_dtype
 from ..solvers.kmeans.label_sums import count_weighted
-from ..solvers.kmeans.squares import squares_are_representable
+from ..solvers.kmeans.squares import unit_of_squares
 from ..text.format import count
-from ._messages import degenerate, empty_clusters
-
-SQUARES_OVERFLOW = "X and the centres are so far apart that squares of their differences overflow"
+from ._init import SQUARES_OVERFLOW
+from ._messages import degenerate, empty_clusters, in_units
 
 
 class CenterBased(
@@ -45,12 +46,13 @@ class CenterBased(
     cluster_centers_: np.ndarray
     labels_: np.ndarray
     inertia_: float
+    unit_: float
     n_clusters_effective_: int
 
     # --- fit ---
 
-    def _rows_to_fit(self, X: object, sample_weight: object) -> Rows:
-        """Read the rows of a fit, which must be finite and at least n_clusters."""
+    def _rows_to_fit(self, X: object, sample_weight: object) -> tuple[Rows, float]:
+        """Read the rows of a fit, finite and at least n_clusters, and choose their unit."""
         rows = self._rows(X, sample_weight, reset=True)
         data, s, counted = rows.X, rows.s, count_weighted(rows)
         if counted < self.n_clusters:
@@ -59,10 +61,14 @@ class CenterBased(
                 f"n_samples={counted}{of} should be >= n_clusters={self.n_clusters}: ask for at "
                 f"most {count(counted, 'cluster')}"
             )
-        finite = isinstance(data, LazyRows)  # finite by contract, and costly to produce
-        if not (finite or squares_are_representable(rows, vars(self).get("feature_names_in_"))):
+        if isinstance(data, LazyRows):  # finite by contract, and costly to produce
+            return rows, 1.0
+        unit = unit_of_squares(rows, vars(self).get("feature_names_in_"))
+        if unit is None:
             self._raise_not_finite(rows)
-        return rows
+        if unit != 1.0:
+            warn_user(in_units(type(self).__name__, unit), RangeWarning)
+        return rows, unit
 
     def _rows(self, X: object, sample_weight: object, reset: bool) -> Rows:
         """Return rows with their weights; a table has them among its columns."""
@@ -131,18 +137,21 @@ class CenterBased(
         ndarray of shape (n_samples, n_clusters)
             float32 if X and the centres are.
         """
-        rows = Rows(data_for_search(self, X, reset=False))
+        rows = self._in_unit(Rows(data_for_search(self, X, reset=False)))
         narrow = rows.X.dtype == self.cluster_centers_.dtype == np.float32
         shape = rows.shape[0], len(self.cluster_centers_)
         D = np.empty(shape, dtype=np.float32 if narrow else np.float64)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             rows.map(_distances_of_block, D, self._centers)
+            D *= self._unit
         if not np.isfinite(D[:, 0]).all():
             self._raise_not_finite(rows)
         return D
 
     def score(self, X: object, y: object = None, sample_weight: object = None) -> float:
         """Return −Σ sᵢ minₖ ‖xᵢ − μₖ‖², the negative objective on these rows.
+
+        In units of ``unit_``², as ``inertia_`` is.
 
         Parameters
         ----------
@@ -155,7 +164,7 @@ class CenterBased(
         -------
         float
         """
-        rows = self._rows(X, sample_weight, reset=False)
+        rows = self._in_unit(self._rows(X, sample_weight, reset=False))
         if rows.streamed:
             with np.errstate(all="ignore"):
                 (J,) = rows.reduce(
@@ -180,9 +189,17 @@ class CenterBased(
 
     @property
     def _centers(self) -> np.ndarray:
-        return np.ascontiguousarray(self.cluster_centers_, dtype=np.float64)
+        """The centres, in units of ``unit_``."""
+        return np.ascontiguousarray(self.cluster_centers_, dtype=np.float64) / self._unit
 
-    def _raise_not_finite(self, rows: Rows) -> None:
+    @property
+    def _unit(self) -> float:
+        return float(vars(self).get("unit_", 1.0))
+
+    def _in_unit(self, rows: Rows) -> Rows:
+        return divided(rows, self._unit)
+
+    def _raise_not_finite(self, rows: Rows) -> NoReturn:
         """Raise an error that names the rows and columns of NaN and infinity."""
         if not rows.streamed:  # a table was found finite when it was opened
             require_finite(rows.X, vars(self).get("feature_names_in_"))
@@ -216,7 +233,7 @@ class NearestCenter(CenterBased):
         -------
         ndarray of shape (n_samples,), int32
         """
-        rows = Rows(data_for_search(self, X, reset=False))
+        rows = self._in_unit(Rows(data_for_search(self, X, reset=False)))
         if not rows.streamed:
             return self._nearest(rows)[0]
         labels = np.empty(rows.shape[0], dtype=np.int32)
@@ -225,6 +242,12 @@ class NearestCenter(CenterBased):
         if labels.min() < 0:
             self._raise_not_finite(rows)
         return labels
+
+
+def stored(centers: np.ndarray, rows: Rows, unit: float) -> np.ndarray:
+    """Return centres in units of ``unit`` in those of X, in the dtype that models store."""
+    in_dtype: np.ndarray = centers.astype(center_dtype(rows))
+    return in_dtype if unit == 1.0 else in_dtype * unit
 
 
 # --- functions of blocks --------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 d² must neither overflow nor underflow        bytes needed ≤ bytes free
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -82,8 +81,12 @@ def build_merges(
     require_memory(problem, method, dtype)
     squared = method in CENTER_METHODS
     if problem.distance is None:
-        require_range(float(problem.X.max(initial=0.0)), dtype, squared)
-        return agglomerate_distances(problem.X, method, **options)
+        most = float(problem.X.max(initial=0.0))
+        require_range(most, np.float64 if squared else dtype, False)
+        unit = unit_of_squares(most, dtype) if squared else 1.0
+        return with_heights_times(
+            agglomerate_distances(problem.X, method, unit=unit, **options), unit
+        )
     if not rows_suffice(method, problem.distance.euclidean_like):
         checked = _RangeCheckedDistance(problem.distance, dtype, squared)
         return agglomerate(rows_for_distance(problem), method, checked, **options)
@@ -96,27 +99,25 @@ def build_merges(
     unit = unit_of_squares(reach) if lengths else 1.0
     if unit == 1.0:
         return agglomerate(rows, method, distance, **options)
-    return in_units(lambda Z: agglomerate(Z, method, Euclidean(), **options), embedded, unit)
+    # dividing by a power of two is exact
+    return with_heights_times(agglomerate(embedded / unit, method, Euclidean(), **options), unit)
 
 
-def unit_of_squares(most: float) -> float:
+def unit_of_squares(most: float, dtype: type[np.floating] = np.float64) -> float:
     """Return 2^k to divide lengths by so that squares of all can be summed; 1 where they can.
 
-    ``most``: the longest.
+    ``most``: the longest. ``dtype``: that of the squares.
     """
-    held = np.finfo(np.float64)
+    held = np.finfo(dtype)
     if most == 0 or 1e5 * float(held.tiny) ** 0.5 <= most <= 1e-5 * float(held.max) ** 0.5:
         return 1.0
     return 2.0 ** float(np.frexp(most)[1] - 1)
 
 
-def in_units(
-    agglomerated: Callable[[np.ndarray], np.ndarray], X: np.ndarray, unit: float
-) -> np.ndarray:
-    """Return the merges of lengths X, computed of X/unit, which is exact for powers of two."""
+def with_heights_times(merges: np.ndarray, unit: float) -> np.ndarray:
+    """Return the merges with heights times ``unit``, which float64 must hold."""
     if unit == 1.0:
-        return agglomerated(X)
-    merges = agglomerated(X / unit)
+        return merges
     with np.errstate(over="ignore"):
         merges[:, 2] *= unit
     if not np.isfinite(merges[:, 2]).all():

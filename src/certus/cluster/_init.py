@@ -22,6 +22,7 @@ from ..solvers.kmeans import lloyd
 from ..solvers.kmeans.draws import start_rows
 from ..solvers.kmeans.starts import parallel, plus_plus, random_rows
 
+SQUARES_OVERFLOW = "X and the centres are so far apart that squares of their differences overflow"
 BY_NAME: dict[str, Callable[..., np.ndarray]] = {
     "k-means++": lambda rows, k, random_state: plus_plus(rows, k, random_state)[0],
     "k-means||": lambda rows, k, random_state: parallel(rows, k, random_state),
@@ -64,16 +65,22 @@ def resolve_n_init(
 
 
 def starts(
-    init: object, rows: Rows, k: int, random_state: Seed, polish: float | None = None
+    init: object,
+    rows: Rows,
+    k: int,
+    random_state: Seed,
+    polish: float | None = None,
+    unit: float = 1.0,
 ) -> Callable[[], np.ndarray]:
     """Return a function that gives the next start.
 
+    ``unit``: that of the rows and starts; what the user gives and is given is not divided by it.
     Starts of streamed rows are drawn from a sample of them. ``polish``: where that is not all of
     them, Lloyd's steps on the sample improve the start, up to this ``tol``.
     """
     draw = check_random_state(random_state)
     if not (isinstance(init, str) or callable(init)):
-        given = _as_centers(init, k, rows.shape[1], "init")
+        given = _in_unit(_as_centers(init, k, rows.shape[1], "init"), unit, rows)
         return lambda: given
     drawn_from = start_rows(rows, k)
     if isinstance(init, str):
@@ -84,8 +91,10 @@ def starts(
     else:
 
         def start() -> np.ndarray:
-            found = init(_for_user_function(drawn_from.X), k, random_state=draw)
-            return _as_centers(found, k, rows.shape[1], "what init returned")
+            X = _for_user_function(drawn_from.X)
+            found = init(X if unit == 1.0 else X * unit, k, random_state=draw)
+            centers = _as_centers(found, k, rows.shape[1], "what init returned")
+            return _in_unit(centers, unit, drawn_from)
 
     if polish is None or drawn_from.shape[0] == rows.shape[0]:
         return start
@@ -96,6 +105,17 @@ def starts(
             return lloyd(drawn_from, begin, tol=polish).centers
 
     return polished
+
+
+def _in_unit(centers: np.ndarray, unit: float, rows: Rows) -> np.ndarray:
+    """Return centres in the unit of the rows, so near them that squares of differences are held."""
+    x = rows.sample_block(1)[0]
+    with np.errstate(over="ignore"):
+        scaled = centers / unit
+        squares = ((scaled - (x.toarray() if issparse(x) else x)) ** 2).sum()
+    if not np.isfinite(squares):
+        raise ValueError(f"{SQUARES_OVERFLOW}: give init in the units of X")
+    return scaled
 
 
 def _for_user_function(X: object) -> Any:

@@ -1,6 +1,17 @@
 """Texts of warnings about clusters without rows."""
 
+import numpy as np
+
 from ..text.format import count, printable
+
+
+def in_units(model: str, unit: float) -> str:
+    """Return the warning of a fit whose objective float64 cannot hold in the units of X."""
+    e = round(float(np.log2(unit)))
+    return (
+        f"squares of the differences in X {'overflow' if e > 0 else 'underflow'}, so {model} "
+        f"states its objective in units of unit_**2, with unit_ = 2**{e}: inertia_ and score() too"
+    )
 
 
 def empty_clusters(k: int, formed: int) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..certificate import Certificate, certify
+from ..data.changed_rows import divided
 from ..data.rows import Rows
 from ..data.types import Seed
 from ..data.validation import boolean, data_for_search, not_negative, one_of, positive_whole
@@ -15,10 +16,9 @@ from ..runtime.pool import blas_limiter
 from ..runtime.progress import monitored
 from ..runtime.user_frame import warn_user
 from ..solvers.kmeans.bisecting import SCORES, Bisection, Split, SplitTree, bisect, descend
-from ..solvers.kmeans.fit import center_dtype
 from ..solvers.progress import OnStep, Step
 from ..text.format import count, number, printable
-from ._base import CenterBased
+from ._base import CenterBased, stored
 from ._init import Init, check_init, starts
 from .kmeans import KMeans, _attributes
 from .tree import Tree
@@ -65,7 +65,10 @@ class BisectingKMeans(CenterBased):
         The leaf of every row; ``predict`` gives the same.
     inertia_ : float
         Σ sᵢ ‖xᵢ − μ‖² to the centre of each row's own leaf. Another centre can be nearer;
-        ``score`` uses the nearest.
+        ``score`` uses the nearest. In units of ``unit_``².
+    unit_ : float
+        1, unless squares of differences in X overflow or underflow: then the power of two by which
+        X is divided, with a ``RangeWarning``. Centres and distances are in the units of X.
     split_residuals_ : ndarray of shape (n_clusters - 1,)
         For every split, the share of its objective that one more step would gain. NaN where a leaf
         of equal points was given an empty twin.
@@ -74,7 +77,8 @@ class BisectingKMeans(CenterBased):
     tree_ : Tree
         The splits, as merges from the last to the first: ``tree_.cut(j)`` gives the clusters after
         j − 1 splits, ``tree_.plot()`` draws them. Its leaves are the clusters; members and sizes
-        refer to rows; the height of a split is the sum of squares of the cluster that was split.
+        refer to rows; the height of a split is the sum of squares of the cluster that was split, in
+        units of ``unit_``².
     n_clusters_effective_ : int
         Number of clusters with rows. Below k if there are fewer distinct points.
     certificate_ : Certificate
@@ -144,8 +148,8 @@ class BisectingKMeans(CenterBased):
         self
         """
         self._check_parameters()
-        rows = self._rows_to_fit(X, sample_weight)
-        unfinished = self._split(rows)
+        rows, unit = self._rows_to_fit(X, sample_weight)
+        unfinished = self._split(rows, unit)
         self._set_certificate(self._certify_splits(rows))
         if self.n_clusters_effective_ < len(self.cluster_centers_):
             self._warn_of_empty_clusters(rows)
@@ -170,8 +174,10 @@ class BisectingKMeans(CenterBased):
         one_of("algorithm", self.algorithm, ("lloyd", "elkan"))
         one_of("bisecting_strategy", self.bisecting_strategy, SCORES)
 
-    def _split(self, rows: Rows) -> bool:
-        """Build the tree, set the fitted attributes, and return whether max_iter ended a split."""
+    def _split(self, given: Rows, unit: float) -> bool:
+        """Build the tree of rows/unit, set the fitted attributes, and return whether max_iter ended
+        a split."""
+        rows = divided(given, unit)
         k, random_state = int(self.n_clusters), check_random_state(self.random_state)
         splits: list[tuple[float, bool]] = []
 
@@ -179,19 +185,19 @@ class BisectingKMeans(CenterBased):
             splits.append((np.nan, True) if split is None else _claim(part, split))
 
         on_step: OnStep = self._monitor.iterations(
-            lambda grown: _fitted(rows, grown(), splits),
-            lambda: self._certify_splits(rows),
+            lambda grown: _fitted(rows, grown(), splits, unit),
+            lambda: self._certify_splits(given),
             k - 1,
         )
         if self.verbose:
             on_step = _print_splits(on_step, type(self).__name__)
         with blas_limiter.for_work(rows.shape):
             bisection = bisect(
-                rows, k, lambda part: starts(self.init, part, 2, random_state)(),
+                rows, k, lambda part: starts(self.init, part, 2, random_state, unit=unit)(),
                 strategy=self.bisecting_strategy, n_init=self.n_init, max_iter=self.max_iter,
                 tol=float(self.tol), on_step=on_step, on_split=record,
             )  # fmt: skip
-        self.__dict__.update(_fitted(rows, bisection, splits))
+        self.__dict__.update(_fitted(rows, bisection, splits, unit))
         return bisection.unfinished > 0
 
     def _certify_splits(self, rows: Rows) -> Certificate:
@@ -233,27 +239,32 @@ class BisectingKMeans(CenterBased):
         -------
         ndarray of shape (n_samples,), int32
         """
-        rows = Rows(data_for_search(self, X, reset=False))
+        rows = self._in_unit(Rows(data_for_search(self, X, reset=False)))
         if not len(self._children):
             return self._nearest(rows)[0]
         with np.errstate(over="ignore", invalid="ignore"):
-            labels, d2 = descend(rows, SplitTree(self._pairs.astype(np.float64), self._children))
+            pairs = self._pairs.astype(np.float64) / self._unit
+            labels, d2 = descend(rows, SplitTree(pairs, self._children))
         if not np.isfinite(d2).all():
             self._raise_not_finite(rows)
         return labels
 
 
-def _fitted(rows: Rows, bisection: Bisection, splits: list[tuple[float, bool]]) -> dict[str, Any]:
-    dtype, n_splits = center_dtype(rows), len(bisection.centers) - 1
+def _fitted(
+    rows: Rows, bisection: Bisection, splits: list[tuple[float, bool]], unit: float
+) -> dict[str, Any]:
+    """Return the attributes of a tree of rows that are in units of ``unit``."""
+    n_splits = len(bisection.centers) - 1
     return {
-        "cluster_centers_": bisection.centers.astype(dtype),
+        "cluster_centers_": stored(bisection.centers, rows, unit),
         "labels_": bisection.labels,
         "inertia_": bisection.objective,
+        "unit_": unit,
         "split_residuals_": np.array([residual for residual, _ in splits[:n_splits]]),
         "split_certified_": np.array([certified for _, certified in splits[:n_splits]], dtype=bool),
         "n_clusters_effective_": bisection.effective,
         "tree_": _merge_tree(bisection),
-        "_pairs": bisection.tree.pairs.astype(dtype),
+        "_pairs": stored(bisection.tree.pairs, rows, unit),
         "_children": bisection.tree.children,
     }
 

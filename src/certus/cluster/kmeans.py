@@ -6,6 +6,7 @@ import numpy as np
 
 from ..base.restarts import SAME_OBJECTIVE, Iterate, Restarts
 from ..certificate import certify
+from ..data.changed_rows import divided
 from ..data.rows import Rows
 from ..data.types import Seed
 from ..data.validation import boolean, not_negative, one_of, positive_whole
@@ -15,8 +16,8 @@ from ..solvers.kmeans import KMeansFit, lloyd, nearest_centers
 from ..solvers.kmeans.fit import center_dtype
 from ..solvers.kmeans.label_sums import count_nonempty, weighted_sum
 from ..solvers.progress import OnStep, Step
-from ._base import SQUARES_OVERFLOW, NearestCenter
-from ._init import Init, check_init, check_n_init, resolve_n_init, starts
+from ._base import NearestCenter, stored
+from ._init import SQUARES_OVERFLOW, Init, check_init, check_n_init, resolve_n_init, starts
 
 
 class KMeans(NearestCenter):
@@ -66,7 +67,10 @@ class KMeans(NearestCenter):
         μ, in float32 where X is.
     labels_ : ndarray of shape (n_samples,), int32
     inertia_ : float
-        The objective.
+        The objective, in units of ``unit_``².
+    unit_ : float
+        1, unless squares of differences in X overflow or underflow: then the power of two by which
+        X is divided, with a ``RangeWarning``. Centres and distances are in the units of X.
     n_iter_ : int
         Number of steps of the best start.
     restarts_ : ndarray of shape (n_init,)
@@ -144,8 +148,8 @@ class KMeans(NearestCenter):
         self
         """
         self._check_parameters()
-        rows = self._rows_to_fit(X, sample_weight)
-        fit = self._best_of_starts(rows)
+        rows, unit = self._rows_to_fit(X, sample_weight)
+        fit = self._best_of_starts(rows, unit)
         unfinished = not fit.converged and fit.n_iter >= self.max_iter
         if self.n_clusters_effective_ < self.n_clusters:
             self._set_certificate(certify(self, rows))
@@ -167,13 +171,16 @@ class KMeans(NearestCenter):
         boolean("single_moves", self.single_moves)
         one_of("algorithm", self.algorithm, ("lloyd", "elkan"))
 
-    def _best_of_starts(self, rows: Rows) -> KMeansFit:
-        """Run all starts, set the fitted attributes, and return the best fit."""
+    def _best_of_starts(self, given: Rows, unit: float) -> KMeansFit:
+        """Run all starts, set the fitted attributes, and return the best fit, of rows/unit."""
         count = resolve_n_init(type(self).__name__, self.init, self.n_init)
-        start = starts(self.init, rows, self.n_clusters, self.random_state, polish=float(self.tol))
+        rows = divided(given, unit)
+        start = starts(
+            self.init, rows, self.n_clusters, self.random_state, polish=float(self.tol), unit=unit
+        )
         self._monitor.iterations(
-            lambda iterate: _attributes_of_iterate(rows, iterate),
-            lambda: certify(self, rows),
+            lambda iterate: _attributes_of_iterate(rows, iterate, unit),
+            lambda: certify(self, given),
             count * self.max_iter,
         )
         every = 1 if self.verbose else 0
@@ -193,7 +200,7 @@ class KMeans(NearestCenter):
         fit = restarts.run(solve)
         if not np.isfinite(fit.objective):
             raise ValueError(f"{SQUARES_OVERFLOW}: give init in the units of X")
-        for name, value in _attributes(rows, fit, restarts.objectives).items():
+        for name, value in _attributes(rows, fit, restarts.objectives, unit).items():
             setattr(self, name, value)
         return fit
 
@@ -203,11 +210,15 @@ def _is_lower(fit: KMeansFit, best: KMeansFit) -> bool:
     return bool(fit.objective < (1 - SAME_OBJECTIVE) * best.objective)
 
 
-def _attributes(rows: Rows, fit: KMeansFit, restarts: list[float]) -> dict[str, Any]:
+def _attributes(
+    rows: Rows, fit: KMeansFit, restarts: list[float], unit: float = 1.0
+) -> dict[str, Any]:
+    """Return the attributes of a fit of rows that are in units of ``unit``."""
     return {
-        "cluster_centers_": fit.centers.astype(center_dtype(rows)),
+        "cluster_centers_": stored(fit.centers, rows, unit),
         "labels_": np.asarray(fit.labels),
         "inertia_": float(fit.objective),
+        "unit_": unit,
         "n_iter_": int(fit.n_iter),
         "restarts_": np.array(restarts),
         "n_clusters_effective_": fit.effective,
@@ -215,10 +226,10 @@ def _attributes(rows: Rows, fit: KMeansFit, restarts: list[float]) -> dict[str, 
     }
 
 
-def _attributes_of_iterate(rows: Rows, iterate: Iterate) -> dict[str, Any]:
+def _attributes_of_iterate(rows: Rows, iterate: Iterate, unit: float) -> dict[str, Any]:
     """Return the attributes of a fit that ends at an iterate, with labels of its stored centres."""
     centers = iterate.parameters.astype(center_dtype(rows)).astype(np.float64)
     labels, d2 = nearest_centers(rows, centers)
     J, formed = weighted_sum(rows, d2), count_nonempty(rows, labels, len(centers))
     fit = KMeansFit(centers, labels, J, iterate.n_iter, False, 0, formed, 0.0)
-    return _attributes(rows, fit, iterate.restarts)
+    return _attributes(rows, fit, iterate.restarts, unit)

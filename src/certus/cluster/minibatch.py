@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..certificate import certify
+from ..data.changed_rows import divided
 from ..data.rows import Rows, RowState
 from ..data.streamed import StreamedTable
 from ..data.types import Seed
@@ -16,12 +17,20 @@ from ..runtime.pool import blas_limiter
 from ..runtime.progress import monitored
 from ..runtime.user_frame import warn_user
 from ..solvers.kmeans.fit import center_dtype
-from ..solvers.kmeans.minibatch import MiniBatchState, assign, begin, best_start, minibatch, step
-from ..solvers.kmeans.squares import squares_are_representable
+from ..solvers.kmeans.minibatch import (
+    DrawStart,
+    MiniBatchState,
+    assign,
+    begin,
+    best_start,
+    minibatch,
+    step,
+)
+from ..solvers.kmeans.squares import unit_of_squares
 from ..solvers.progress import OnStep, Step
 from ..text.format import number, printable
-from ._base import SQUARES_OVERFLOW, NearestCenter
-from ._init import Init, check_init, check_n_init, resolve_n_init, starts
+from ._base import NearestCenter
+from ._init import SQUARES_OVERFLOW, Init, check_init, check_n_init, resolve_n_init, starts
 
 N_INIT_AUTO = 3  # starts of n_init="auto" for random ones; batches correct much of a bad start
 FIT_ONLY_ATTRIBUTES = (
@@ -79,7 +88,11 @@ class MiniBatchKMeans(NearestCenter):
     labels_ : ndarray of shape (n_samples,) of int32
         The nearest centre of every row; after ``partial_fit``, of the rows of that batch.
     inertia_ : float
-        J of the final centres; after ``partial_fit``, of that batch.
+        J of the final centres, in units of ``unit_``²; after ``partial_fit``, of that batch.
+    unit_ : float
+        1, unless squares of differences in X overflow or underflow: then the power of two by which
+        X is divided, with a ``RangeWarning``. Centres and distances are in the units of X. Batches
+        of ``partial_fit`` have the unit of the first.
     n_iter_ : int
         Number of epochs.
     n_steps_ : int
@@ -164,36 +177,37 @@ class MiniBatchKMeans(NearestCenter):
         self
         """
         self._check_parameters()
-        rows = self._rows_to_fit(X, sample_weight)
-        self._run_batches(rows)
+        rows, unit = self._rows_to_fit(X, sample_weight)
+        self._run_batches(rows, unit)
         # no optimum is claimed, so no warning: the certificate states the remaining gain
         self._set_certificate(certify(self, rows))
         if self.n_clusters_effective_ < self.n_clusters:
             self._warn_of_empty_clusters(rows)
         return self
 
-    def _run_batches(self, rows: Rows) -> None:
-        """Choose a start, run the batches, and set the fitted attributes."""
+    def _run_batches(self, given: Rows, unit: float) -> None:
+        """Choose a start, run the batches of rows/unit, and set the fitted attributes."""
+        rows = divided(given, unit)
         name, n = type(self).__name__, rows.shape[0]
         tries = resolve_n_init(name, self.init, self.n_init, N_INIT_AUTO)
         size, init_size = min(int(self.batch_size), n), self._init_size(n)
         random_state, max_steps = check_random_state(self.random_state), self.max_iter * n // size
         on_step: OnStep = self._monitor.iterations(
-            lambda state: self._fitted_attributes(rows, state, size),
-            lambda: certify(self, rows),
+            lambda state: self._fitted_attributes(rows, state, size, unit),
+            lambda: certify(self, given),
             max_steps,
         )
         if self.verbose:
             on_step = _print_steps(on_step, name, max_steps)
         with blas_limiter.for_work(rows.shape), np.errstate(over="ignore", invalid="ignore"):
-            start = best_start(rows, self._start, tries, init_size, random_state)
+            start = best_start(rows, self._start(unit), tries, init_size, random_state)
             state = minibatch(
                 rows, start, random_state, batch_size=size, max_steps=max_steps,
                 tol=float(self.tol),
                 max_no_improvement=self.max_no_improvement,
                 reassignment_ratio=self.reassignment_ratio, on_step=on_step,
             )  # fmt: skip
-            attributes = self._fitted_attributes(rows, state, size, refill=True)
+            attributes = self._fitted_attributes(rows, state, size, unit, refill=True)
         if not np.isfinite(attributes["inertia_"]):
             raise ValueError(f"{SQUARES_OVERFLOW}: give init in the units of X")
         self._set(attributes)
@@ -223,18 +237,18 @@ class MiniBatchKMeans(NearestCenter):
             )
         self._check_parameters()
         has_centers = "cluster_centers_" in vars(self)
-        rows = (
-            self._next_rows(X, sample_weight)
-            if has_centers
-            else self._rows_to_fit(X, sample_weight)
-        )
+        if has_centers:
+            rows, unit = self._next_rows(X, sample_weight), self._unit
+        else:
+            given, unit = self._rows_to_fit(X, sample_weight)
+            rows = divided(given, unit)
         random_state = vars(self).get("_random_state") or check_random_state(self.random_state)
         with blas_limiter.for_work(rows.shape):
             if has_centers:
-                state, dtype = self._stored_state(), self.cluster_centers_.dtype
+                state, dtype = self._stored_state(unit), self.cluster_centers_.dtype
             else:
                 size = self._init_size(rows.shape[0])
-                state = begin(best_start(rows, self._start, 1, size, random_state))
+                state = begin(best_start(rows, self._start(unit), 1, size, random_state))
                 dtype = np.dtype(center_dtype(rows))
             step(rows, state, random_state, self.reassignment_ratio)
             _, labels, J, _ = assign(rows, state, dtype)
@@ -243,7 +257,7 @@ class MiniBatchKMeans(NearestCenter):
             "_random_state": random_state,
             **self._label_attributes(labels),
         }
-        self._set({**_state_attributes(state, dtype), **attributes})
+        self._set({**_state_attributes(state, dtype, unit), **attributes})
         return self
 
     def _check_parameters(self) -> None:
@@ -275,33 +289,47 @@ class MiniBatchKMeans(NearestCenter):
             )
         return min(int(size) if size >= k else 3 * k, n)
 
-    def _start(self, rows: Rows, random_state: Seed) -> np.ndarray:
-        return starts(self.init, rows, self.n_clusters, random_state)()
+    def _start(self, unit: float) -> DrawStart:
+        return lambda rows, draw: starts(self.init, rows, self.n_clusters, draw, unit=unit)()
 
     def _next_rows(self, X: object, sample_weight: object) -> Rows:
         data = data_for_search(self, X, reset=False)
-        rows = Rows(data, None, weights(sample_weight, data.shape[0]))
-        if not squares_are_representable(rows, vars(self).get("feature_names_in_")):
+        rows = self._in_unit(Rows(data, None, weights(sample_weight, data.shape[0])))
+        unit = unit_of_squares(rows, vars(self).get("feature_names_in_"))
+        if unit is None:
             self._raise_not_finite(rows)
+        if unit != 1.0:
+            raise ValueError(
+                "the differences in this batch are so much "
+                f"{'larger' if unit > 1 else 'smaller'} than those in the first that their squares "
+                f"{'overflow' if unit > 1 else 'underflow'}: fit all rows at once"
+            )
         return rows
 
-    def _stored_state(self) -> MiniBatchState:
+    def _stored_state(self, unit: float) -> MiniBatchState:
         """Return the state after the previous batches; ``cluster_centers_`` wins if it was set."""
-        centers: np.ndarray = self._means
-        if not np.array_equal(centers.astype(self.cluster_centers_.dtype), self.cluster_centers_):
+        centers: np.ndarray = self._means / unit
+        if not np.array_equal(
+            self._means.astype(self.cluster_centers_.dtype), self.cluster_centers_
+        ):
             centers = self._centers
         return MiniBatchState(
-            centers.copy(), self.counts_.copy(), self.n_steps_, self._rows_since_reassignment
+            centers, self.counts_.copy(), self.n_steps_, self._rows_since_reassignment
         )
 
     def _fitted_attributes(
-        self, rows: Rows, state: MiniBatchState, batch_size: int, refill: bool = False
+        self,
+        rows: Rows,
+        state: MiniBatchState,
+        batch_size: int,
+        unit: float,
+        refill: bool = False,
     ) -> dict[str, Any]:
         """Return the attributes of a fit, with all rows assigned to the final centres."""
         dtype = np.dtype(center_dtype(rows))
         assignment = assign(rows, state, dtype, refill)
         return {
-            **_state_attributes(state, dtype),
+            **_state_attributes(state, dtype, unit),
             **self._label_attributes(assignment.labels),
             "inertia_": assignment.objective,
             "n_iter_": ceil(state.steps * batch_size / rows.shape[0]),
@@ -316,12 +344,14 @@ class MiniBatchKMeans(NearestCenter):
         return {"labels_": np.asarray(labels)} if self.compute_labels else {}
 
 
-def _state_attributes(state: MiniBatchState, dtype: np.dtype) -> dict[str, Any]:
+def _state_attributes(state: MiniBatchState, dtype: np.dtype, unit: float) -> dict[str, Any]:
+    means = state.centers * unit
     return {
-        "cluster_centers_": state.centers.astype(dtype),
+        "cluster_centers_": means.astype(dtype),
+        "unit_": unit,
         "counts_": state.counts,
         "n_steps_": state.steps,
-        "_means": state.centers,  # in float64: small steps would be lost in float32
+        "_means": means,  # in float64: small steps would be lost in float32
         "_rows_since_reassignment": state.rows_since_reassignment,
     }
 

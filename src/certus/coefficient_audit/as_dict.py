@@ -1,4 +1,4 @@
-"""An audit as plain values for strict JSON; ``docs/schemas/audit.json`` describes them.
+"""An audit as plain values for strict JSON; ``docs/schemas/coefficient_audit.json`` describes them.
 
 Numbers that are not finite are the texts "inf", "-inf" and "nan".
 """

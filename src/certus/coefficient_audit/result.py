@@ -132,7 +132,7 @@ class CoefficientAudit:
         return html(self)
 
     def to_dict(self) -> "dict[str, Plain]":
-        """The audit as plain values; ``docs/schemas/audit.json`` is the schema."""
+        """The audit as plain values; ``docs/schemas/coefficient_audit.json`` is the schema."""
         from .as_dict import as_dict
 
         return as_dict(self)

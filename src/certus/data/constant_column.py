@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..engines.mapped import MappedEngine
+from .changed_rows import ChangedTable
 from .csr import CSR
 from .rows import Rows
-from .streamed import RowBlock, StreamedColumn, StreamedTable
 
 
 class AppendedConstant:
@@ -24,39 +23,11 @@ class AppendedConstant:
         return np.column_stack([X, np.full(len(X), self.value)]), y, s
 
 
-class TableWithConstant(StreamedTable):
-    """A table whose X has a constant column behind its own."""
-
-    def __init__(self, table: StreamedTable, value: float):
-        n, p = table.shape
-        dtype = np.result_type(table.dtype, np.float64)
-        super().__init__((n, p + 1), dtype, table.n_targets, table.has_weights)
-        self.table, self.append = table, AppendedConstant(value)
-        self.classes, self.distinct_targets = table.classes, table.distinct_targets
-        self.missing, self.description = table.missing, table.description
-        if table.engine is not None:
-            self.engine = MappedEngine(table.engine, self.append)
-
-    def read(self, start: int, stop: int) -> RowBlock:
-        return RowBlock(*self.append(*self.table.read(start, stop)))
-
-    def read_targets(self, start: int, stop: int) -> tuple[np.ndarray | None, np.ndarray | None]:
-        return self.table.read_targets(start, stop)
-
-    def gather(self, i: np.ndarray) -> RowBlock:
-        return RowBlock(*self.append(*self.table.gather(i)))
-
-
 def streamed_with_constant(rows: Rows, value: float) -> Rows:
     """Return streamed rows with a constant column behind those of X."""
-    table = TableWithConstant(rows.X.table, value)
-    y, s = (
-        StreamedColumn(table, source.which, source.recodes)
-        if isinstance(source, StreamedColumn)
-        else source
-        for source in (rows.y, rows.s)
-    )
-    return Rows(table.X, y, s, threads=rows.threads)
+    table, p = rows.X.table, rows.shape[1]
+    dtype = np.result_type(table.dtype, np.float64)
+    return ChangedTable(table, AppendedConstant(value), p + 1, dtype).rows(rows)
 
 
 def with_constant(rows: Rows, value: float) -> Rows:

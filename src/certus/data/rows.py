@@ -326,7 +326,6 @@ class Rows:
         X = self._samples.get(count)
         if X is None:
             X = self._gather(i)
-            # cached for the next sample of this size
             if self.sparse and self.X.columns_only:
                 self._samples[count] = X
             elif count * p <= MAX_CACHED_SAMPLE_ELEMENTS and not self.sparse:
@@ -338,7 +337,7 @@ class Rows:
         """Return rows of the table, which small samples of the same size need not read again."""
         block: RowBlock | None = self._samples.get(count)
         if block is None:
-            block = self.X.table.gather(i)
+            block = self.X.table.gather(i, self.threads)
             if count * self.shape[1] <= MAX_CACHED_SAMPLE_ELEMENTS:
                 self._samples[count] = block
         return block
@@ -346,7 +345,8 @@ class Rows:
     def take(self, i: np.ndarray) -> "Rows":
         """Return a copy of rows by their numbers; many lazy rows stay lazy."""
         if self.streamed:
-            return Rows(*self._recoded(self.X.table.gather(i), i), threads=self.threads)
+            block = self.X.table.gather(i, self.threads)
+            return Rows(*self._recoded(block, i), threads=self.threads)
         return self._subset(i, self._gather(i))
 
     def _subset(self, i: np.ndarray, X: Source) -> "Rows":

@@ -21,10 +21,12 @@ from ..engines.calls import TargetSource, recode
 from ..engines.parts import gather_parts
 from ..engines.protocol import BlockEngine
 from ..engines.state import KeptState, set_row_by_row
+from ..runtime.pool import run_on_threads
 
 CACHED_SAMPLE_ELEMENTS = 1 << 19  # of X: the sample that all smaller ones are taken from
 MAX_SAMPLE_ROWS = 1 << 13
 GATHER_BYTES = 1 << 23  # of X, read at a time to gather rows
+WORTH_KEEPING = 0.5  # share of rows in memory above which only the others are read
 
 
 class RowBlock(NamedTuple):
@@ -48,6 +50,7 @@ class StreamedTable(ABC):
     classes: np.ndarray | None = None  # where y holds class indices, the classes; else None
     # where y holds few different whole numbers, those, ascending: the classes for a classifier
     distinct_targets: np.ndarray | None = None
+    target_names: tuple[str, ...] = ()  # of the columns of y, where they have names
     missing = False  # whether X may hold NaN
     description = "rows"  # of the source, for messages
     engine: BlockEngine | None = None  # where passes run, if not on threads of this process
@@ -95,7 +98,7 @@ class StreamedTable(ABC):
 
     # --- rows by their numbers ---
 
-    def gather(self, i: np.ndarray) -> RowBlock:
+    def gather(self, i: np.ndarray, threads: int = 1) -> RowBlock:
         """Return the rows with the numbers ``i``, in one pass over the ranges that hold them."""
         i = np.asarray(i, dtype=np.intp)
         if self._sample is not None:
@@ -104,21 +107,21 @@ class StreamedTable(ABC):
             known = numbers[at] == i
             if known.all():
                 return rows_of_block(sample, at)
-            if known.any():  # only the others are read
-                others = self._read_rows(i[~known])
+            if known.mean() > WORTH_KEEPING:  # only the others are read
+                others = self._read_rows(i[~known], threads)
                 return _interleaved(known, rows_of_block(sample, at[known]), others)
-        return self._read_rows(i)
+        return self._read_rows(i, threads)
 
-    def _read_rows(self, i: np.ndarray) -> RowBlock:
+    def _read_rows(self, i: np.ndarray, threads: int) -> RowBlock:
         if self.engine is not None:
             return RowBlock(*gather_parts(self.engine, i))  # type: ignore[arg-type]
-        return self._gather(i)
+        return self._gather(i, threads)
 
     def keep_sample(self, numbers: np.ndarray, sample: RowBlock) -> None:
         """Keep rows that ``gather`` then need not read; ``numbers`` ascend."""
         self._sample = numbers, sample
 
-    def _gather(self, i: np.ndarray) -> RowBlock:
+    def _gather(self, i: np.ndarray, threads: int) -> RowBlock:
         order = np.argsort(i, kind="stable")
         ascending = i[order]
         n, p = self.shape
@@ -126,18 +129,22 @@ class StreamedTable(ABC):
         X = np.empty((len(i), p), self.dtype)
         y = np.empty((len(i), self.n_targets)) if self.n_targets else None
         s = np.empty(len(i)) if self.has_weights else None
-        done = 0
-        while done < len(i):
-            start = int(ascending[done])
-            last = int(np.searchsorted(ascending, start + step))
+        edges = [0]
+        while edges[-1] < len(i):
+            edges.append(int(np.searchsorted(ascending, ascending[edges[-1]] + step)))
+
+        def fill(part: int) -> None:
+            first, last = edges[part], edges[part + 1]
+            start = int(ascending[first])
             block = self.read(start, min(n, int(ascending[last - 1]) + 1))
-            to, at = order[done:last], ascending[done:last] - start
+            to, at = order[first:last], ascending[first:last] - start
             X[to] = block.X[at]
             if y is not None and block.y is not None:
                 y[to] = block.y[at]
             if s is not None and block.s is not None:
                 s[to] = block.s[at]
-            done = last
+
+        run_on_threads(fill, len(edges) - 1, threads if len(edges) > 2 else 1)
         return RowBlock(X, y, s)
 
     # --- what is kept for every row ---

@@ -238,6 +238,8 @@ def _validated(model: object, X: object, reset: bool = True) -> Table:
         if difference is not None:
             raise ValueError(difference)
         _note_columns(model, X, frame.names, reset)
+        if frame.X.size:
+            return frame.X  # there is nothing left to check
         return check_array(frame.X, estimator=model, input_name="X", **how)
     try:
         checked = validate_data(model, X, reset=reset, accept_sparse=("csr", "csc"), **how)

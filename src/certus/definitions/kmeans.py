@@ -20,6 +20,9 @@ than 1 − 10⁻⁶ of the weight of their cluster are not tested.
 every μ, J(μ) is at least the sum of all but the k − 1 largest eigenvalues of
 Σ_i s_i (x_i − x̄)(x_i − x̄)ᵀ.
 
+*Unit.* Where float64 cannot hold squares of X, everything is of X/u and μ/u, for a power of two u
+near the largest difference: J is then in units of u², and what is optimal is the same.
+
 Weaker than the proof if centres are stored in float32 and lie more than 10⁴ times the spread of
 their rows from the origin: the step here ends at means in float64, which float32 cannot hold.
 
@@ -36,8 +39,9 @@ from certus.definitions.terms.claim import Claim
 EPS = np.finfo(float).eps
 
 
-def check(X, y, s, *, mu, labels=None, ties=None, bound=False, tol=1e-6):
+def check(X, y, s, *, mu, labels=None, ties=None, bound=False, unit=1.0, tol=1e-6):
     """Check mu (k, p). With labels (n,), J uses the centres they name, not the nearest ones."""
+    X, mu = X / unit, mu / unit
     tie = np.full(len(X), -1)
     if ties is not None:
         tie[ties[0]] = ties[1]

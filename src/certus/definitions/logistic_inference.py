@@ -4,6 +4,8 @@ r"""Standard errors of logistic and softmax models: is this the covariance of th
     H = Σ_i s_i (diag p_i − p_i p_iᵀ) ⊗ φ_iφ_iᵀ,   g_i = (p_i − e_{y_i}) ⊗ φ_i      (classes k > 0)
 
     cov β̂ = (H + Λ)⁻¹ M (H + Λ)⁻¹,   M = H (classical), Σ_i s_i g_i g_iᵀ (HC0)
+    M = n/(n − m) Σ_i s_i g_i g_iᵀ (HC1);   two classes, h_i = p_i(1 − p_i) φ_iᵀ(H + Λ)⁻¹φ_i:
+    M = Σ_i s_i g_i g_iᵀ/(1 − h_i) (HC2), Σ_i s_i g_i g_iᵀ/(1 − h_i)² (HC3)
     cov = "cluster": M = G/(G − 1)·(n − 1)/(n − m) Σ_g u_g u_gᵀ,   u_g = Σ_{i in g} s_i g_i
 
 for G groups, n = Σ_i s_i and m coefficients in all.
@@ -59,8 +61,15 @@ def check(
         return Claim("exact", inf, inf, 1.0, tol)
     M = H
     g = ((p - own)[:, :, None] * Phi[:, None, :]).reshape(len(y), -1)
-    if cov == "HC0":
-        M = g.T @ (s[:, None] * g)
+    if cov in ("HC0", "HC1", "HC2", "HC3"):
+        power = {"HC2": 1, "HC3": 2}.get(cov, 0)
+        if power and others > 1:
+            raise ValueError("leverages are numbers for two classes only")
+        h = W[:, 0, 0] / s * ((Phi @ np.linalg.inv(A)) * Phi).sum(axis=1) if power else 0.0
+        omega = s / np.maximum(1 - h, 1e-300) ** power
+        M = g.T @ (omega[:, None] * g)
+    if cov == "HC1":
+        M = M * s.sum() / (s.sum() - beta.size)
     if cov == "cluster":
         u = np.array([s[groups == k] @ g[groups == k] for k in np.unique(groups)])
         M = len(u) / (len(u) - 1) * (s.sum() - 1) / (s.sum() - beta.size) * u.T @ u

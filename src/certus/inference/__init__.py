@@ -59,22 +59,27 @@ class CallableModule(ModuleType):
         sample_weight: Any = None,
         cov: str = "classical",
         groups: Any = None,
+        *,
+        offset: Any = None,
+        exposure: Any = None,
     ) -> Estimated:
         """Return standard errors, tests and intervals of a fitted model.
 
         Parameters
         ----------
         model : fitted estimator
-            A linear model of certus, or scikit-learn's LinearRegression, Ridge or
-            LogisticRegression; also as the last step of a Pipeline, inside a search such as
-            GridSearchCV, or a TransformedTargetRegressor. Where it is not at its optimum, it is
-            fitted again, and a remark says so.
+            A linear model of certus, or scikit-learn's LinearRegression, Ridge, LogisticRegression,
+            PoissonRegressor or GammaRegressor; also as the last step of a Pipeline, inside a
+            search such as GridSearchCV, or a TransformedTargetRegressor. Where it is not at its
+            optimum, it is fitted again, and a remark says so.
         X, y, sample_weight
             The rows of the fit, as they were given to the outermost estimator.
         cov : str, default="classical"
             As the model's own ``inference`` takes it: "HC0" …, "cluster".
         groups : array-like of shape (n_samples,), optional
             Of cov="cluster": the group of each row.
+        offset, exposure : array-like of shape (n_samples,), optional
+            Those that a PoissonRegressor or GammaRegressor was fitted with.
 
         Returns
         -------
@@ -85,7 +90,7 @@ class CallableModule(ModuleType):
         # found on first use, since the estimators import the classes of this package
         from .. import infer
 
-        return infer(model, X, y, sample_weight, cov, groups)
+        return infer(model, X, y, sample_weight, cov, groups, offset, exposure)
 
 
 sys.modules[__name__].__class__ = CallableModule

@@ -47,7 +47,9 @@ class LogLinkInference(LikelihoodFit):
     n : int or float
         Σ s: a weight of 3 is a row repeated three times.
     cov : str
-        "classical", "HC0" or "HC1".
+        "classical", "HC0" … "HC3", or "cluster".
+    n_groups : int or None
+        Groups of cov="cluster".
     alpha : float
         Of the penalty α‖w‖²/2 subtracted from log L: α·n of the estimator, or 0.
     """

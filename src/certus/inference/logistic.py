@@ -74,7 +74,7 @@ class LogisticInference(LikelihoodFit):
     n : int or float
         Σ s: a weight of 3 is a row repeated three times.
     cov : str
-        "classical", "HC0" or "cluster".
+        "classical", "HC0" … "HC3" (HC2 and HC3 of two classes), or "cluster".
     n_groups : int or None
         Groups of cov="cluster".
     alpha : float

@@ -14,7 +14,7 @@ from sklearn.base import RegressorMixin
 
 from ..base.certified import CertifiedEstimator
 from ..certificate import TOL, Certificate, certify
-from ..certificate.offsets import require_no_offsets_beside, with_offsets
+from ..certificate.offsets import with_offsets
 from ..data.memory import memory_for_gram
 from ..data.rows import Rows
 from ..data.validation import (
@@ -33,12 +33,13 @@ from ..solvers.glm.dispatch import (
     solve,
 )
 from ..solvers.glm.newton import Newton
+from ..solvers.glm.rates import as_rates
 from ..solvers.loop import Fit, Solver
 from ..solvers.problem import Problem
 from ..solvers.progress import OnStep
 from ..solvers.separation.zero_counts import falling_direction
 from ._classifier import MIN_TOL, print_steps
-from ._log_link_answers import LogLinkAnswers, rates
+from ._log_link_answers import LogLinkAnswers
 from ._parameters import positive, whole_number
 from ._solver_context import SolverContext
 from ._unpenalized import least_norm, warn_of_aliases
@@ -95,9 +96,9 @@ class LogLinkRegressor(LogLinkAnswers, RegressorMixin, CertifiedEstimator, ABC):
         y : array-like of shape (n_samples,)
         sample_weight : float or array-like of shape (n_samples,), default=None
             A row of weight 2 counts as two equal rows.
-        offset : float or array-like of shape (n_samples,), default=None
-            o, a part of log mean whose coefficient is 1.
-        exposure : float or array-like of shape (n_samples,), default=None
+        offset : float, array-like of shape (n_samples,) or str, default=None
+            o, a part of log mean whose coefficient is 1. Of a table, the name of its second target.
+        exposure : float, array-like of shape (n_samples,) or str, default=None
             e > 0, such as the time or the population behind each target: offset log e.
 
         Returns
@@ -105,9 +106,7 @@ class LogLinkRegressor(LogLinkAnswers, RegressorMixin, CertifiedEstimator, ABC):
         self
         """
         l1, l2 = self._strengths()
-        require_no_offsets_beside(X, offset, exposure)
-        rows = self._rows(X, y, sample_weight)
-        rows = with_offsets(rows, offset, exposure)
+        rows = self._rows(X, y, sample_weight, offset, exposure)
         start = self._start(rows.shape[1])
         self.has_offset_ = bool(rows.y.shape[1] > 1)
         self._forget("_direction")
@@ -119,8 +118,9 @@ class LogLinkRegressor(LogLinkAnswers, RegressorMixin, CertifiedEstimator, ABC):
             self._conclude(certify(self, rows, self._certificate_tol()))
             return self
         penalty = ElasticNet(total * rows.S, l1 / total if total else 0.0)
-        solved = rows.recoded(rates, self._mean_has_weight) if self.has_offset_ else rows
-        problem = Problem(solved, self._loss, penalty, bool(self.fit_intercept))
+        intercept = bool(self.fit_intercept)
+        solved, shift = as_rates(rows, self._mean_has_weight, intercept)
+        problem = Problem(solved, self._loss, penalty, intercept, shift=shift)
         fit, certificate = self._solve(problem, rows, start)
         if total == 0:
             certificate = self._without_penalty(rows, fit, certificate)
@@ -145,16 +145,20 @@ class LogLinkRegressor(LogLinkAnswers, RegressorMixin, CertifiedEstimator, ABC):
             raise ValueError(f"l1_ratio={ratio!r}: give a number from 0 (ridge) to 1 (lasso)")
         return float(alpha) * float(ratio), float(alpha) * (1 - float(ratio))
 
-    def _rows(self, X: object, y: object, sample_weight: object) -> Rows:
+    def _rows(
+        self, X: object, y: object, sample_weight: object, offset: object, exposure: object
+    ) -> Rows:
         rows, flat = data_for_fit(self, X, y, sample_weight)
+        if rows.streamed:
+            return self._in_range(with_offsets(rows, offset, exposure))
         if rows.y.shape[1] > 1:
             raise ValueError(
                 f"y should be a 1d array, got an array of shape {rows.y.shape} instead: fit a "
                 "model for each target"
             )
-        if not flat and not rows.streamed:
+        if not flat:
             warn_of_a_column()
-        return self._in_range(rows)
+        return with_offsets(self._in_range(rows), offset, exposure)
 
     def _start(self, p: int) -> tuple[np.ndarray, np.ndarray] | None:
         """Return (w, b) of a warm start; None for a cold one."""
@@ -185,15 +189,18 @@ class LogLinkRegressor(LogLinkAnswers, RegressorMixin, CertifiedEstimator, ABC):
         n, p = rows.shape
         digits = MORE_DIGITS if n * p**2 <= SMALL_HESSIAN_WORK and isinstance(solver, Newton) else 1
         on_step: OnStep = self._monitor.iterations(
-            self._attributes, lambda: certify(self, rows, tol), self.max_iter
+            lambda fit: self._attributes(_shifted(fit, problem.shift)),
+            lambda: certify(self, rows, tol),
+            self.max_iter,
         )
         if self.verbose > 0:
             on_step = print_steps(on_step, type(self).__name__)
-        before = 0
+        before, start = 0, start and (start[0], start[1] - problem.shift)
         for factor in RETRY_TOL_FACTORS:
             goal = tol * factor * digits
             with SolverContext(self, rows):
                 fit = solve(problem, solver, start, goal, self.max_iter, on_step, before)
+            start, fit = (fit.w, fit.b), _shifted(fit, problem.shift)
             self._set(fit)
             certificate = certify(self, rows, tol)
             can_improve = fit.converged and fit.n_iter < self.max_iter
@@ -201,7 +208,7 @@ class LogLinkRegressor(LogLinkAnswers, RegressorMixin, CertifiedEstimator, ABC):
             can_improve = can_improve and bool(np.isfinite(certificate.objective))
             if certificate.certified or not can_improve or certificate.status == ENDLESS:
                 break
-            start, before = (fit.w, fit.b), fit.n_iter
+            before = fit.n_iter
         return fit, certificate
 
     def _without_penalty(self, rows: Rows, fit: Fit, certificate: Certificate) -> Certificate:
@@ -246,6 +253,11 @@ class LogLinkRegressor(LogLinkAnswers, RegressorMixin, CertifiedEstimator, ABC):
         tags.input_tags.sparse = True
         tags.target_tags.positive_only = True
         return tags
+
+
+def _shifted(fit: Any, shift: float) -> Any:
+    """Return a fit to rates as that to the targets."""
+    return fit._replace(b=fit.b + shift)
 
 
 def _sum_of_targets(y: np.ndarray, s: np.ndarray | None) -> tuple[float]:

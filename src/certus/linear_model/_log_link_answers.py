@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..certificate.offsets import offsets, require_no_offsets_beside, with_offsets
+from ..certificate.offsets import offsets_for, with_offsets
 from ..data.rows import Rows
 from ..data.streamed import StreamedTable
 from ..data.streamed_input import columns_of_queries, rows_of_targets
 from ..data.validation import data_for_predict, require_target, target, weights
 from ..inference import LogLinkInference
 from ..penalties import ElasticNet
+from ..solvers.glm.rates import as_rates
 from ..solvers.problem import Problem
 from ..text.format import count
 from ._inference import log_link_inference
@@ -46,7 +47,7 @@ class LogLinkAnswers:
         ndarray of shape (n_samples,)
         """
         z = scores(self, X)
-        o = offsets(offset, exposure, len(z))
+        o = offsets_for(X, offset, exposure, len(z))
         with np.errstate(over="ignore"):
             means: np.ndarray = np.exp(z if o is None else z + o)
         return means
@@ -85,13 +86,12 @@ class LogLinkAnswers:
         self, table: StreamedTable, offset: object = None, exposure: object = None
     ) -> float:
         """Return D² on the rows of a table."""
-        require_no_offsets_beside(table, offset, exposure)
         rows = rows_of_targets(self, columns_of_queries(self, table))
-        return self._explained(self._in_range(rows))
+        return self._explained(self._in_range(with_offsets(rows, offset, exposure)))
 
     def _null(self, rows: Rows, fit_intercept: bool = True) -> float:
         """Return half the deviance of the intercept alone."""
-        rows = rows.recoded(rates, self._mean_has_weight) if rows.y.shape[1] > 1 else rows
+        rows, _ = as_rates(rows, self._mean_has_weight, fit_intercept)
         return Problem(rows, self._loss, ElasticNet(0.0), fit_intercept).null[1]
 
     def inference(
@@ -102,6 +102,7 @@ class LogLinkAnswers:
         cov: str = "classical",
         offset: object = None,
         exposure: object = None,
+        groups: object = None,
     ) -> LogLinkInference:
         """Return standard errors, tests, intervals and rate ratios, from the rows of the fit.
 
@@ -113,21 +114,24 @@ class LogLinkAnswers:
         ----------
         X, y, sample_weight, offset, exposure
             Those of the fit, or the table. Weights are counts: weight 3 is three rows.
-        cov : {"classical", "HC0", "HC1"}, default="classical"
-            From the expected information (of amounts times the dispersion), or the sandwich
+        cov : {"classical", "HC0", "HC1", "HC2", "HC3", "cluster"}, default="classical"
+            From the expected information (of amounts times the dispersion), or a sandwich
             estimator, which is valid even where the variance is not that of the model; "HC1" is
-            n/(n − rank) times "HC0".
+            n/(n − rank) times "HC0", "HC2" and "HC3" divide by 1 − h and (1 − h)², h the leverage
+            of a row. "cluster": where rows of a group depend on each other.
+        groups : array-like of shape (n_samples,), optional
+            Of cov="cluster": the group of each row.
 
         Returns
         -------
         certus.inference.LogLinkInference
         """
-        return log_link_inference(self, X, y, sample_weight, cov, offset, exposure)
+        return log_link_inference(self, X, y, sample_weight, cov, offset, exposure, groups)
 
     def _explained(self, rows: Rows) -> float:
         of_mean = self._null(rows)
-        rows = rows.recoded(rates, self._mean_has_weight) if rows.y.shape[1] > 1 else rows
-        w, b = np.asarray(self.coef_, dtype=float), float(self.intercept_)
+        rows, shift = as_rates(rows, self._mean_has_weight, fit_intercept=True)
+        w, b = np.asarray(self.coef_, dtype=float), float(self.intercept_) - shift
         (left,) = rows.reduce(_loss_of_rows, self._loss, w, b)
         return float(1 - left / of_mean) if of_mean > 0 else float("nan")
 
@@ -151,16 +155,6 @@ class LogLinkAnswers:
             f"{count(int(n_refused), 'target')} {self._loss.range} (first: row "
             f"{start + refused[0]}, {y[refused[0]]:g})"
         )
-
-
-def rates(
-    y: np.ndarray, s: np.ndarray | None, mean_has_weight: bool
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return y/e (n, 1) and the weights of targets (n, 2) with their offsets log e."""
-    e = np.exp(y[:, 1])
-    if mean_has_weight:
-        s = e if s is None else s * e
-    return y[:, :1] / e[:, None], s
 
 
 def _count_refused(y: np.ndarray, s: np.ndarray | None, loss: Any) -> tuple[int, int]:

@@ -239,9 +239,10 @@ class LogisticRegression(Probabilities, LinearClassifier):
         X, y, sample_weight
             The rows of the fit, or their table. Weights are counts: weight 3 is three rows.
             Likelihood ratios read the rows again when they are asked for.
-        cov : {"classical", "HC0", "cluster"}, default="classical"
-            From the information matrix, or the sandwich estimator, which is valid even where the
-            model is wrong.
+        cov : {"classical", "HC0", "HC1", "HC2", "HC3", "cluster"}, default="classical"
+            From the information matrix, or a sandwich estimator, which is valid even where the
+            model is wrong. "HC1" is n/(n − rank) times "HC0"; "HC2" and "HC3", for two classes,
+            divide by 1 − h and (1 − h)², h the leverage of a row.
         groups : array-like of shape (n_samples,), optional
             With cov="cluster": the group of each row (a patient, a school), within which errors
             may be correlated.

@@ -221,7 +221,10 @@ def _add_ordinal(graph: Graph, X: str, last: object) -> None:
 
 def _add_kmeans(graph: Graph, X: str, last: object) -> None:
     # by differences: products lose the digits of clusters far from the origin
-    centers = np.asarray(vars(last)["cluster_centers_"], dtype=float)
+    unit = float(vars(last)["unit_"])
+    centers = np.asarray(vars(last)["cluster_centers_"], dtype=float) / unit
+    if unit != 1.0:
+        X = graph.with_constant("Div", X, np.array([unit]))
     rows = graph.node("Unsqueeze", X, graph.constant(np.array([1])))
     difference = graph.with_constant("Sub", rows, centers[None])
     squares = graph.node("Mul", difference, difference)

@@ -15,7 +15,7 @@ ELASTIC_NET = (*LINEAR, "dual_gap_", "l1_ratio", "sparse_coef_")
 ELASTIC_NET_CV = (*ELASTIC_NET, "alpha_", "alphas_", "mse_path_")
 PENALIZED = (*LINEAR, "loss_", "penalty_", "_partial")
 TREE = ("tree_", "labels_", "n_clusters_", "n_leaves_", "scale_", "_distance", "_mixed")
-CENTERS = ("cluster_centers_", "labels_", "inertia_", "n_clusters_effective_")
+CENTERS = ("cluster_centers_", "labels_", "inertia_", "unit_", "n_clusters_effective_")
 MIXTURE = (
     "weights_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_", "restarts_",
     "_largest_decrease", "constant_columns_",

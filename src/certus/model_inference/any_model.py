@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..certificate import verify
 from ..exceptions import CannotVerifyError, InferenceError
 from ..inference.base import Estimated
+from ..text.format import listed
 from .refit import REFITTABLE, from_scikit_learn, is_loose, refitted
 from .walk import Walked, walk
 
@@ -29,6 +30,8 @@ def infer(
     sample_weight: Any = None,
     cov: str = "classical",
     groups: Any = None,
+    offset: Any = None,
+    exposure: Any = None,
 ) -> Estimated:
     """Return standard errors, tests and intervals of a fitted model; see ``certus.inference``."""
     walked = walk(model, X, y)
@@ -36,6 +39,10 @@ def infer(
     options: dict[str, Any] = {"sample_weight": sample_weight}
     options |= {"cov": cov} if cov != "classical" else {}
     options |= {"groups": groups} if groups is not None else {}
+    offsets = {"offset": offset, "exposure": exposure}
+    offsets = {name: value for name, value in offsets.items() if value is not None}
+    _require_offsets(inner, offsets)
+    options |= offsets
     if type(inner).__module__.startswith("sklearn."):
         return _of_scikit_learn(walked, options)
     if not (isinstance(inner, BaseEstimator) and hasattr(inner, "inference")):
@@ -45,9 +52,9 @@ def infer(
         )
     check_is_fitted(inner)
     _require_covariance(inner, cov)
-    if not is_loose(inner):
+    if not is_loose(inner, sample_weight):
         return _named(inner.inference(walked.X, walked.y, **options), walked)
-    again = refitted(inner, walked.X, walked.y, sample_weight)
+    again = refitted(inner, walked.X, walked.y, sample_weight, **offsets)
     found = again.inference(walked.X, walked.y, **options)
     distance = _distance(inner, found)
     if inner.certificate_.certified and distance <= MAX_UNMENTIONED_DISTANCE:
@@ -61,6 +68,15 @@ def _require_covariance(model: Any, cov: str) -> None:
     if cov != "classical" and not {"cov", "kwargs"} & set(parameters):
         raise InferenceError(
             f"{type(model).__name__} has classical standard errors only: leave cov={cov!r} out"
+        )
+
+
+def _require_offsets(model: Any, offsets: dict[str, Any]) -> None:
+    """Refuse offsets of a model that was fitted without any."""
+    if offsets and not getattr(model, "has_offset_", False):
+        name = type(model).__name__
+        raise InferenceError(
+            f"this {name} was fitted without an offset: leave {listed([*offsets])} out"
         )
 
 

@@ -7,13 +7,22 @@ import numpy as np
 from sklearn.base import clone
 
 from ..exceptions import InferenceError
-from ..linear_model import LinearRegression, LogisticRegression, Ridge
+from ..linear_model import (
+    GammaRegressor,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+)
 
 REFITTABLE = {
     "LinearRegression": LinearRegression,
     "Ridge": Ridge,
     "LogisticRegression": LogisticRegression,
+    "PoissonRegressor": PoissonRegressor,
+    "GammaRegressor": GammaRegressor,
 }
+ITERATIVE = ("LogisticRegression", "PoissonRegressor", "GammaRegressor")
 MAX_GAP = 1e-6  # of the log-likelihood: coefficients are √(2·gap) standard errors from the optimum
 TOL = 1e-10
 MAX_ITER = 1000
@@ -22,19 +31,23 @@ SOLVING = ("solver", "tol", "max_iter", "warm_start", "verbose", "n_jobs", "dual
 STATES = ("coef_", "intercept_", "thresholds_", "classes_")
 
 
-def is_loose(model: Any) -> bool:
+def is_loose(model: Any, sample_weight: Any = None) -> bool:
     """Return whether a fit may be too far from its optimum for inference, and a refit may help."""
     certificate = vars(model).get("certificate_")
     if certificate is None or certificate.status == "no finite optimum":
         return False  # its own inference says why
     if not certificate.certified:
         return True
+    if hasattr(model, "has_offset_"):  # its objective is a mean over the weights
+        n = certificate.shape[0]
+        S = n if sample_weight is None else np.sum(np.broadcast_to(sample_weight, n))
+        return bool(certificate.gap * S > MAX_GAP)
     scale = getattr(model, "C", 1.0)
     scale = scale if np.isfinite(scale) else 1.0
     return hasattr(model, "classes_") and bool(certificate.gap > MAX_GAP * scale)
 
 
-def refitted(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+def refitted(model: Any, X: Any, y: Any, sample_weight: Any, **offsets: Any) -> Any:
     """Return a copy of a model of certus at its optimum."""
     parameters = model.get_params(deep=False)
     again = clone(model)
@@ -45,7 +58,7 @@ def refitted(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     _start_at(again, model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its inference refuses what is not certified
-        again.fit(X, y, sample_weight=sample_weight)
+        again.fit(X, y, sample_weight=sample_weight, **offsets)
     return again
 
 
@@ -64,12 +77,13 @@ def from_scikit_learn(model: Any) -> Any:
         for key, value in model.get_params(deep=False).items()
         if key in known and key not in SOLVING
     }
-    if name == "LogisticRegression":
+    if name in ITERATIVE:
         parameters |= {"tol": TOL, "max_iter": MAX_ITER, "warm_start": True}
+        _start_at(twin, model)
+    if name == "LogisticRegression":
         parameters |= {"solver": "liblinear"} if model.solver == "liblinear" else {}
         if parameters.get("penalty", "deprecated") is None:
             parameters |= {"penalty": "deprecated", "C": np.inf}
-        _start_at(twin, model)
     return twin.set_params(**parameters)
 
 

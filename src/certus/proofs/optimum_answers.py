@@ -10,9 +10,13 @@ of the penalty:
 
     squared loss  ℓ = r²            D = (z − z*)²                          |z − z*| ≤ √(g/u)
     logistic and softmax loss       D = KL(p* ‖ p) ≥ 2·TV(p, p*)²          |p − p*| ≤ √(g/2u)
+    counts (mean m), log link       D = m·h(r),      r = m*/m              |m − m*| ≤ m·x
+    amounts y (mean m), log link    D = (y/m)·h(r),  r = m/m*              |m − m*| ≤ m·x/(1 − x)
 
 (Bregman divergences of the log-partition function are Kullback–Leibler divergences; Pinsker's
-inequality.) Other losses have flat parts. There the penalty must be strongly convex in all
+inequality.) Here h(r) = 1 − r + r log r ≥ ½(r − 1)²/(1 + |r − 1|/3), Bernstein's inequality, which
+at h(r) ≤ q = g/um (amounts: q = gm/uy) gives |r − 1| ≤ x = q/3 + √(q²/9 + 2q); the last line is for
+x < 1. Other losses have flat parts. There the penalty must be strongly convex in all
 coefficients, the intercept's included: F(θ) ≥ F(θ*) + l2/2 ‖θ − θ*‖², and
 
     |z − z*| = |x̂ᵀ(θ − θ*)| ≤ ‖x̂‖ √(2g/l2).
@@ -30,6 +34,21 @@ def score_error(gap: float, weight: np.ndarray) -> np.ndarray:
 def probability_error(gap: float, weight: np.ndarray) -> np.ndarray:
     """Bound on |p − p*| of each row and class, for logistic and softmax losses of weights u > 0."""
     bound: np.ndarray = np.sqrt(gap / (2 * weight))
+    return bound
+
+
+def count_error(gap: float, weight: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Bound on |m − m*| of each row, for half the Poisson deviance of weights u > 0."""
+    each = gap / weight
+    bound: np.ndarray = each / 3 + np.sqrt(each**2 / 9 + 2 * each * mean)
+    return bound
+
+
+def amount_error(gap: float, weight: np.ndarray, y: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Bound on |m − m*| of each row, for half the Gamma deviance of weights u > 0."""
+    q = gap * mean / (weight * y)
+    x = q / 3 + np.sqrt(q**2 / 9 + 2 * q)
+    bound: np.ndarray = mean * np.where(x < 1, x / np.maximum(1 - x, 1e-300), np.inf)
     return bound
 
 

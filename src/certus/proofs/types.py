@@ -147,6 +147,10 @@ class RowData(Protocol):
         """A few rows, as data."""
         ...
 
+    def divided(self, unit: float) -> "RowData":
+        """Return the same rows with X/unit."""
+        ...
+
     def take(self, rows: np.ndarray) -> tuple[Any, Any, Any]:
         """(X, y, s) of the rows with the given indices."""
         ...

@@ -12,13 +12,14 @@ from ..data.rows import Rows
 from ..runtime.pool import blas_limiter
 from .classifiers import hinge, huber, logistic, ordinal, softmax, squared_hinge
 from .no_refit import NoRefitError
-from .regressions import huber_regression, least_squares, penalized
+from .regressions import huber_regression, least_squares, log_link, penalized
 
 Parameters = Mapping[str, Any]
 _REFITS: dict[str, Callable[[Parameters, Rows, int], dict[str, Any]]] = {
     "least_squares": least_squares,
     "penalized": penalized,
     "huber_regression": huber_regression,
+    "log_link": log_link,
     "logistic": logistic,
     "softmax": softmax,
     "ordinal": ordinal,

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from ..data.rows import Rows
-from ..losses import Huber, Squared
+from ..losses import Gamma, Huber, Poisson, Squared
 from ..penalties import L2, Box, ElasticNet, GroupL2, Simplex
+from ..solvers.glm import dispatch
 from ..solvers.glm.dispatch import solve
 from ..solvers.glm.linear_problem import Solution
+from ..solvers.glm.rates import as_rates
 from ..solvers.glm.regression_dispatch import choose, target_problems
 from ..solvers.least_squares import least_squares as squares
 from ..solvers.least_squares.sparse import solve_sparse
+from ..solvers.problem import Problem
 from .no_refit import NoRefitError
 
 TOL = 1e-10  # of the excess, as a share of the intercept's objective: bounds are then narrow
@@ -83,6 +86,17 @@ def _fitted(p: Parameters, rows: Rows, loss: Any, penalty: Any) -> dict[str, Any
         columns.append(fit.w)
         intercepts.append(fit.b + problem.shift)
     return {"w": np.hstack(columns), "b": _intercept(p, np.concatenate(intercepts))}
+
+
+def log_link(p: Parameters, rows: Rows, _K: int) -> dict[str, Any]:
+    """1/S Σ s ½d(y, exp(o + Xw + b)) + l1‖w‖₁ + l2/2 ‖w‖², for counts and amounts."""
+    counts, total, free = p["family"] == "poisson", p["l1"] + p["l2"], bool(p["fit_intercept"])
+    penalty = ElasticNet(total * rows.S, p["l1"] / total if total else 0.0)
+    solved, shift = as_rates(rows, counts, free)
+    problem = Problem(solved, Poisson() if counts else Gamma(), penalty, free, shift=shift)
+    start = np.array(p["w"], dtype=float), np.asarray(p["b"], dtype=float) - shift
+    fit = solve(problem, dispatch.choose(problem), start, TOL, MAX_ITER)
+    return {"w": fit.w, "b": _intercept(p, fit.b + shift)}
 
 
 def huber_regression(p: Parameters, rows: Rows, _K: int) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from .first_pass import FirstPass
 
 MAX_BYTES_BESIDE = 1 << 26  # see ``memory_bound``: what allocators keep, and small things
 COLUMN_BYTES = 3 << 20  # of Parquet, a column: a page, the same decompressed, and what is buffered
-READ_ROWS_GAP = 1 << 12  # bytes between rows, above which each is read by itself
+READ_ROWS_GAP = 1 << 14  # bytes between rows, above which each is read by itself
 
 
 class Store(Protocol):
@@ -149,21 +149,21 @@ class SourceTable(StreamedTable):
             )
         return k
 
-    def gather(self, i: np.ndarray) -> RowBlock:
+    def gather(self, i: np.ndarray, threads: int = 1) -> RowBlock:
         """Return the rows with the numbers ``i``; those of the fixed sample are in memory."""
         if self._gathers_sample:
             n, p = self.shape
             self._gathers_sample = False
             numbers = spread(n, min(n, sample_rows(p)))
-            self.keep_sample(numbers, self._gather(numbers))
-        return super().gather(i)
+            self.keep_sample(numbers, self._gather(numbers, threads))
+        return super().gather(i, threads)
 
-    def _gather(self, i: np.ndarray) -> RowBlock:
+    def _gather(self, i: np.ndarray, threads: int) -> RowBlock:
         read_rows = getattr(self._store, "read_rows", None)
         n, p = self.shape
         row_bytes = self.dtype.itemsize * p
         if read_rows is None or n * row_bytes < READ_ROWS_GAP * max(1, len(i)):
-            return super()._gather(i)
+            return super()._gather(i, threads)
         self._require_open()
         self._source.require_unchanged(0, n)
         order = np.argsort(i, kind="stable")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...audit import Reading
 from ...audit.answers import call_methods
-from ...audit.neighbors import first_other_row
+from ...audit.readers.neighbors import first_other_row
 from ...data.rows import Rows
 from ...proofs import answers as expected_answers
 from ...proofs import answers_from_rows as by_rows
@@ -38,12 +38,14 @@ class _Shares(Protocol):
 
 def kmeans(model: object, rows: Rows, reading: Reading) -> Result:
     centers, labels = reading.parameters["centers"], reading.extra_claims.get("labels")
+    unit = reading.parameters.get("unit", 1.0)
     by_tree, fitted = reading.extra_claims.get("by_tree", False), cast(_Centers, model)
     if reading.ours and by_tree and not by_rows.is_binary_tree(fitted._children, len(centers)):
         return no_answers(rows), ["the splits that predict goes down are no tree"]
     answers = call_methods(model, rows, ("transform", "predict"))
     eps = working_eps(answers.X, fitted.cluster_centers_)
-    D = by_rows.center_distances(as_dense(answers.X), centers, eps, not reading.ours)
+    D = by_rows.center_distances(as_dense(answers.X) / unit, centers / unit, eps, not reading.ours)
+    D = expected_answers.Expected(D.value * unit, D.error * unit)
     wrong = expected_answers.other_numbers(answers.rows, answers.by_method, {"transform": D})
     predicted = answers.by_method.get("predict")
     if not reading.ours or predicted is None:  # its predictions were part of the claim

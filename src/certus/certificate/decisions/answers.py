@@ -1,6 +1,6 @@
 """Answers of linear models on all rows: scores, probabilities, labels, and their rounding errors.
 
-z = xᵀw + b
+z = xᵀw + b, and with a log link the mean exp(o + z)
 """
 
 from typing import NamedTuple
@@ -37,6 +37,8 @@ def answers(reading: Reading, parameters: Parameters, rows: Rows) -> RowAnswers:
     both = np.empty((rows.shape[0], 2, w.shape[1]))
     rows.map(_scores, both, w, b)
     z, error = both[:, 0], float(both[:, 1].max(initial=0.0))
+    if reading.definition == "log_link":
+        return _means(z, error, rows)
     if reading.labels is None:
         return RowAnswers(z, None, error)
     if reading.definition == "ordinal":
@@ -51,6 +53,14 @@ def answers(reading: Reading, parameters: Parameters, rows: Rows) -> RowAnswers:
     P = _sigmoid(z)
     P = P / P.sum(axis=1, keepdims=True) if z.shape[1] > 1 else P
     return RowAnswers(P, label, error + 1e-14)
+
+
+def _means(z: np.ndarray, error: float, rows: Rows) -> RowAnswers:
+    assert rows.y is not None
+    z = z + np.asarray(rows.y)[:, 1:].sum(axis=1, keepdims=True)
+    error += float(np.finfo(float).eps) * (1 + float(np.abs(z).max(initial=0.0)))
+    mean = np.exp(z)
+    return RowAnswers(mean, None, float(mean.max(initial=0.0) * np.expm1(2 * error)))
 
 
 def _scores(X: np.ndarray, _y: object, _s: object, w: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -103,7 +103,7 @@ def _decisions(
         changed = change > unit
     else:
         changed = (before.label != after.label)[counts]
-    error = _error_of_refit(reading, rows, weight, finding.gap)
+    error = _error_of_refit(reading, rows, weight, finding.gap, after.values)
     bound = None
     if error is not None:
         bound = float((change + error[counts]).max()) + before.rounding + after.rounding
@@ -116,7 +116,7 @@ def _decisions(
 
 
 def _typical_error(rows: Rows, weight: np.ndarray, predicted: np.ndarray) -> float:
-    residual = np.asarray(rows.y) - predicted
+    residual = np.asarray(rows.y)[:, : predicted.shape[1]] - predicted  # offsets are beside
     return float(np.sqrt(np.max(weight @ residual**2 / weight.sum())))
 
 
@@ -133,13 +133,14 @@ def row_weights(reading: Reading, defined: Rows) -> np.ndarray:
             c = sums.sum() / (len(sums) * sums)
         u = u * np.asarray(c)[k]
     u = u * float(p.get("C", 1.0))
-    divisor = {"rows": float(n), "weights": defined.S}.get(p.get("divisor") or "", 1.0)
+    divided_by = "weights" if reading.definition == "log_link" else p.get("divisor") or ""
+    divisor = {"rows": float(n), "weights": defined.S}.get(divided_by, 1.0)
     weights: np.ndarray = u / divisor
     return weights
 
 
 def _error_of_refit(
-    reading: Reading, rows: Rows, weight: np.ndarray, gap: float
+    reading: Reading, rows: Rows, weight: np.ndarray, gap: float, values: np.ndarray
 ) -> np.ndarray | None:
     """Return how far each row's answer can be from the optimum's; None where that is not known."""
     p, name = reading.parameters, reading.definition
@@ -148,6 +149,11 @@ def _error_of_refit(
             return optimum_answers.score_error(gap, weight)
         if name == "penalized" and p["loss"] == {"name": "squared"}:  # ½r²
             return optimum_answers.score_error(gap, weight / 2)
+        if name == "log_link":
+            if p["family"] == "poisson":
+                return optimum_answers.count_error(gap, weight, values[:, 0])
+            y = np.asarray(rows.y)[:, 0]
+            return optimum_answers.amount_error(gap, weight, y, values[:, 0])
         several = len(reading.labels.classes) > 2 if reading.labels is not None else False
         if name == "softmax" or (name == "logistic" and not (several and p.get("one_vs_rest"))):
             return optimum_answers.probability_error(gap, weight)

@@ -20,6 +20,7 @@ MARK = {
     "optimal": "[OK]", "stationary": "[OK]", "exact": "[OK]", "nearly optimal": "[!]",
     "not proven": "[?]", "local optimum": "[OK]", "degenerate": "[!]",
 }  # fmt: skip
+BELOW_HEADLINE = ("Note", "Checked by", "Does not say")
 PROBABLY_OTHER_ROWS = "probably not the rows it was fitted on"
 TITLE = {"contradicted": "CONTRADICTED", "other rows": "NOT THE ROWS IT WAS FITTED ON"}
 
@@ -44,6 +45,25 @@ def status_and_claim(c: "Certificate") -> str:
 
 def explain(c: "Certificate") -> str:
     """The whole finding as text."""
+    return printable("\n".join([_title(c), *_as_text(labeled_lines(c))]))
+
+
+def headline(c: "Certificate") -> str:
+    """Verdict, what it means, how far the model is from the best possible, and the remedy."""
+    lines = [
+        (label, text)
+        for label, text in labeled_lines(c)
+        if label not in BELOW_HEADLINE and text != c.formula
+    ]
+    return printable("\n".join([_title(c), *_as_text(lines)]))
+
+
+def _as_text(lines: Lines) -> list[str]:
+    return [f"{label:<14} {text}" for label, text in lines]
+
+
+def _title(c: "Certificate") -> str:
+    """The first line of ``explain``: verdict, model and shape."""
     n, p = c.shape
     title = TITLE.get(c.status, c.status.upper())
     shape = f"{count(n, 'row')} × {count(p, 'column')}"
@@ -53,9 +73,7 @@ def explain(c: "Certificate") -> str:
     title += among(c) + known_only_to(c)
     if c.other_rows:
         mark, title = "[?]", PROBABLY_OTHER_ROWS.upper()
-    lines = [f"{mark} {title}   {c.model}, {shape}"]
-    lines += [f"{label:<14} {text}" for label, text in labeled_lines(c)]
-    return printable("\n".join(lines))
+    return f"{mark} {title}   {c.model}, {shape}"
 
 
 def labeled_lines(c: "Certificate") -> Lines:

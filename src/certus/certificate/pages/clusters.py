@@ -16,6 +16,7 @@ FAMILIES = {"bernoulli": Bernoulli(), "poisson": Poisson(), "multinomial": Multi
 def kmeans(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
     """Yield one problem; labels are passed on if the parameters have them (a tree of splits)."""
     arguments: dict[str, object] = {"mu": p["centers"], "bound": p.get("bound", False)}
+    arguments |= {"unit": p["unit"]} if "unit" in p else {}
     witnesses = {"ties": p.get("ties"), "labels": p.get("labels")}
     arguments |= {name: w for name, w in witnesses.items() if w is not None and w.size}
     yield PageCall("kmeans", NoTargets(), arguments)

@@ -5,14 +5,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...definitions.terms.families import GammaAmounts, PoissonCounts
 from ...definitions.terms.likelihoods.firth import Firth
 from ...definitions.terms.likelihoods.multinomial import MultinomialLikelihood
 from ...definitions.terms.likelihoods.ordinal import ProportionalOdds
-from ...definitions.terms.targets import Classes, TargetColumn
+from ...definitions.terms.targets import Classes, TargetColumn, TargetColumns
 from .problem import PageCall
 
 if TYPE_CHECKING:
-    from ...inference import Inference, LogisticInference, OrdinalInference
+    from ...inference import Inference, LogisticInference, LogLinkInference, OrdinalInference
+
+FAMILIES = {"poisson": PoissonCounts, "gamma": GammaAmounts}
 
 
 def inference(fit: "Inference", groups: object = None) -> Iterator[PageCall]:
@@ -32,6 +35,15 @@ def logistic_inference(fit: "LogisticInference", groups: object = None) -> PageC
     return PageCall("logistic_inference", Classes(), {
         "coef": fit.coef.T, "covariance": fit.covariance, "cov": fit.cov,
         "alpha": float(fit.alpha), "fit_intercept": fit.fit_intercept, "groups": groups,
+    })  # fmt: skip
+
+
+def log_link_inference(fit: "LogLinkInference", groups: object = None) -> PageCall:
+    """The problem for the covariance of all coefficients; ``groups`` of cov="cluster"."""
+    return PageCall("log_link_inference", TargetColumns(), {
+        "family": FAMILIES[fit.family](), "coef": fit.coef, "covariance": fit.covariance,
+        "cov": fit.cov, "alpha": float(fit.alpha), "fit_intercept": fit.fit_intercept,
+        "groups": groups,
     })  # fmt: skip
 
 

@@ -37,9 +37,8 @@ def _total(array: np.ndarray) -> float:
 
 def column_names(X: Any) -> list[Any]:
     """Return the names of a frame's columns."""
-    names = getattr(X, "column_names", None)
-    if names is not None:
-        return list(names)
+    if hasattr(type(X), "column_names"):  # Arrow: its schema makes them in a seventh of the time
+        return list(X.schema.names)
     columns = X.columns
     # the elements of a pandas index, one by one, take 20 times as long as all at once
     return list(columns.tolist() if hasattr(columns, "tolist") else columns)
@@ -63,31 +62,33 @@ def _from_polars(X: Any) -> np.ndarray | None:
         return None
     if len(kinds) > 1 and not any(str(one) == "Float64" for one in kinds):
         return None  # the common type may be float32, which has too few digits for whole numbers
-    names, (rows, columns) = {str(one) for one in kinds}, X.shape
-    by_rows = names != {"Float64"} or columns > rows
-    # numbers with nulls become floats with NaN
-    array: np.ndarray = X.to_numpy(order="c" if by_rows else "fortran")
+    names = {str(one) for one in kinds}
+    # numbers with nulls become floats with NaN; by rows the library is slower than two copies
+    array: np.ndarray = X.to_numpy(order="fortran")
+    array = array if names == {"Float64"} else np.ascontiguousarray(array)
     return _with_all_digits(array, names == {"Float32"})
 
 
 def _from_arrow(X: Any) -> np.ndarray | None:
     import pyarrow as pa
 
-    types = set(X.schema.types)
-    if not all(map(_is_arrow_number, types)) or not hasattr(pa.RecordBatch, "to_tensor"):
+    if not hasattr(pa.RecordBatch, "to_tensor"):
         return None
-    if len(types) > 1 and pa.float64() not in types:
-        return None  # as for polars
     batches = X.to_batches() if isinstance(X, pa.Table) else [X]
-    parts = [batch.to_tensor(null_to_nan=True).to_numpy() for batch in batches]
+    tall = X.num_rows >= X.num_columns  # of wide rows, two copies are faster
+    try:
+        tensors = [batch.to_tensor(null_to_nan=True, row_major=tall) for batch in batches]
+    except (pa.ArrowTypeError, pa.ArrowNotImplementedError):  # not of numbers, or of float16
+        return None
+    parts = [tensor.to_numpy() for tensor in tensors]
     array = np.concatenate(parts) if len(parts) > 1 else parts[0]
-    return _with_all_digits(array, types == {pa.float32()})
-
-
-def _is_arrow_number(kind: Any) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_float32(kind) or types.is_float64(kind) or types.is_integer(kind))
+    if array.dtype == np.float64:
+        return array
+    # only here, since the types of 7,129 columns take 2 ms: float32 has too few digits for whole
+    # numbers, and the common type of uint64 and int64 too few bits
+    types = set(X.schema.types)
+    same = len(types) == 1 or (array.dtype.kind == "i" and pa.uint64() not in types)
+    return _with_all_digits(array, types == {pa.float32()}) if same else None
 
 
 def _with_all_digits(array: np.ndarray, single: bool) -> np.ndarray | None:

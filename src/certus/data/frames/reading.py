@@ -135,6 +135,8 @@ def _numbers(series: "nw.Series[Any]", called: str, name: str | None) -> np.ndar
             f"{called} holds dates or times (first: {str(_first(series))!r}): turn it into "
             "numbers, e.g. days since the first of them, or year, month and weekday"
         )
+    if dtype.is_integer():  # rounded by NumPy: Arrow's cast refuses those above 2⁵³
+        return np.asarray(series.to_numpy(), dtype=float)
     if dtype.is_numeric() or dtype == nw.Boolean:
         wide = nw.Float32 if dtype == nw.Float32 else nw.Float64
         return np.asarray(series.cast(wide).to_numpy(), dtype=float)

@@ -13,6 +13,7 @@ from ...inference import LogLinkInference
 from ...inference.base import feature_names
 from ...runtime.pool import blas_limiter
 from ...solvers.inference.log_link import COVARIANCES, infer_log_link
+from .groups import n_groups_of, read_groups
 from .linear import (
     design_of,
     require_certified_and_unedited,
@@ -23,7 +24,7 @@ from .linear import (
 
 def log_link_inference(
     model: Any, X: object, y: object, sample_weight: object, cov: str,
-    offset: object, exposure: object,
+    offset: object, exposure: object, groups: object = None,
 ) -> LogLinkInference:  # fmt: skip
     """Return the inference of a fitted model; all but its w and b is recomputed from the rows."""
     check_is_fitted(model)
@@ -45,6 +46,7 @@ def log_link_inference(
     require_same_rows(certificate, rows)
     if rows.y.shape[1] != 1 + model.has_offset_:
         raise InferenceError("give the offset or exposure of the fit, and none where it had none")
+    clusters = read_groups(groups, rows, cov)
     w, b, p = fitted["w"][:, 0], float(fitted["b"][0]), len(fitted["w"])
     S = rows.S
     memory_for_gram(p + 1, p, rows.threads)
@@ -53,7 +55,7 @@ def log_link_inference(
     with blas_limiter.for_work(rows.shape):
         found = infer_log_link(
             rows, fitted["family"], model._loss, w, b, fitted["l2"] * S, fitted["fit_intercept"],
-            cov, model._null(rows, fitted["fit_intercept"]),
+            cov, model._null(rows, fitted["fit_intercept"]), clusters,
         )  # fmt: skip
     objective = found.deviance / (2 * S) + fitted["l2"] / 2 * float(w @ w)
     require_same_objective(certificate, objective)
@@ -76,4 +78,5 @@ def log_link_inference(
         maximum=found.log_likelihood,
         factors=(found.factors,),
         design=design_of(rows),
+        n_groups=n_groups_of(clusters),
     )

@@ -41,6 +41,11 @@ def logistic_inference(
     certificate = model.certificate_
     fitted = certificate.parameters
     _refuse_what_has_no_theory(certificate)
+    if cov in ("HC2", "HC3") and len(model.classes_) > 2:
+        raise InferenceError(
+            f"cov={cov!r} divides by 1 − leverage, which is a number for two classes only: use "
+            "cov='HC0' or 'HC1'"
+        )
     require_certified_and_unedited(model)
     rows = data_for_verify(model, X, y, sample_weight)
     require_same_rows(certificate, rows)

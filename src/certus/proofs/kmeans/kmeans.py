@@ -108,10 +108,13 @@ def check(
     by_tree: bool = False,
     ours: bool = False,
     bound: bool = False,
+    unit: float = 1.0,
     tol: float = 1e-6,
 ) -> dict[str, Any]:
     """Check whether the centres are a local optimum of J.
 
+    ``unit``: a power of two, where float64 cannot hold J. X and the centres are divided by it, and
+    every sum of squares, J and ``inertia`` among them, is in units of its square.
     ``labels``, ``inertia``: the model's labels and J. ``restarts``: J of each start. ``rose``: the
     largest relative increase of J between two steps. ``predicted``: numbers of some rows, and the
     model's predictions for them. ``ties``: rows with several nearest centres, and the label of
@@ -124,7 +127,9 @@ def check(
     nothing could be shown. O(n·k·p) operations; two such passes if the centres are not the means of
     their rows.
     """
-    mu = np.array(centers, dtype=float)
+    with np.errstate(over="ignore"):
+        mu = np.array(centers, dtype=float) / unit
+    data = data if unit == 1.0 else data.divided(unit)
     k, S = len(mu), data.S
     wrong: list[str] = []
     J, claimed = None, None

@@ -132,12 +132,15 @@ class RowVectors:
 
 
 class GivenDistances:
-    """Given distances: a square matrix, or the n(n − 1)/2 numbers above its diagonal."""
+    """Given distances: a square matrix, or the n(n − 1)/2 numbers above its diagonal.
+
+    ``unit``: a power of two that they are divided by whenever they are read.
+    """
 
     exact, power, p, divisor = True, None, 1, None
 
-    def __init__(self, D: np.ndarray, order: np.ndarray):
-        self.D, self.order, self.n = D, order, len(order)
+    def __init__(self, D: np.ndarray, order: np.ndarray, unit: float = 1.0):
+        self.D, self.order, self.n, self.unit = D, order, len(order), unit
         self.square = D.shape == (self.n, self.n)
         self.condensed = D.reshape(-1)
 
@@ -151,11 +154,11 @@ class GivenDistances:
     def pairs(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         i, j = self.order[i], self.order[j]
         if self.square:
-            return np.asarray(self.D[i, j], dtype=float)
+            return np.asarray(self.D[i, j], dtype=float) / self.unit
         a, b, n = np.minimum(i, j), np.maximum(i, j), self.n
         at = a * (2 * n - a - 1) // 2 + b - a - 1
         d = self.condensed[np.where(a == b, 0, at)]
-        return np.where(a == b, 0.0, np.asarray(d, dtype=float))
+        return np.where(a == b, 0.0, np.asarray(d, dtype=float) / self.unit)
 
 
 LeafRows = RowVectors | GivenDistances

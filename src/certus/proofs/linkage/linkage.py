@@ -44,6 +44,7 @@ from certus.proofs.types import RowData
 METHODS = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
 EPSILON = 2.0**-52
 MAX_SAMPLED_MERGES = 200  # merges that are checked, if not all are
+MIN_SQUARED, MAX_SQUARED = 1e-140, 1e140  # distances whose squares can be summed
 MAX_EXHAUSTIVE_WORK = 2**25  # n²(p + 16), up to which all merges are checked: 0.1 to 0.3 s
 MAX_EXHAUSTIVE_ROWS = 2048  # rows whose distances are all held: 34 MB
 SAMPLE_WORK = 2.0**26  # elements compared to check a sample, and again for heights: 0.1 to 0.2 s
@@ -99,14 +100,17 @@ def check(
         return _with_count(result, wrong)
     tree = hierarchy(merges, n)
     wrong += size_errors(tree, merges[:, 3]) if merges.shape[1] > 3 else []
-    known = h is not None
+    known, is_squared = h is not None, method in SQUARED_METHODS
     if metric is None:
         result["unproven"] = "a distance of your own has no definition to compare with"
         wrong += order_errors(tree, h, method, 1e-9 * h) if h is not None else []
     elif n > 1:
-        rows = _rows(data, tree, metric, metric_params or {}, scale, columns, absolute)
+        unit = _unit_of_squares(data) if metric == "precomputed" and is_squared else 1.0
+        rows = _rows(data, tree, metric, metric_params or {}, scale, columns, absolute, unit)
         wrong += asymmetry_errors(rows.D, n, tol) if isinstance(rows, GivenDistances) else []
-        h, compared = _compare_merges(rows, tree, method, h, precision, ours, every, budget, tol)
+        h, compared = _compare_merges(
+            rows, tree, method, h, unit, precision, ours, every, budget, tol
+        )
         result |= {
             name: compared[name]
             for name in ("residual", "sampled", "heights", "inversions", "equal_below")
@@ -144,12 +148,21 @@ def _rows(
     scale: np.ndarray | None,
     columns: bool,
     absolute: bool,
+    unit: float,
 ) -> LeafRows:
     X = data.all_rows()
     if metric == "precomputed":
-        return GivenDistances(X, tree.order)
+        return GivenDistances(X, tree.order, unit)
     X = X.T if columns else X
     return RowVectors(X, tree.order, metric, params, scale, absolute)
+
+
+def _unit_of_squares(data: RowData) -> float:
+    """Return 2^k to divide given distances by so that squares can be summed; 1 where they can."""
+    most = float(data.all_rows().max(initial=0.0))
+    if most == 0 or MIN_SQUARED < most < MAX_SQUARED:
+        return 1.0
+    return float(2.0 ** (int(np.frexp(most)[1]) - 1))
 
 
 def _compare_merges(
@@ -157,18 +170,20 @@ def _compare_merges(
     tree: Hierarchy,
     method: str,
     h: np.ndarray | None,
+    unit: float,
     precision: float,
     ours: bool,
     every: float,
     budget: float,
     tol: float,
 ) -> tuple[Any, dict[str, Any]]:
-    """Compare heights and nearest clusters with the rows.
+    """Compare heights and nearest clusters with the rows, which are in units of ``unit``.
 
     Returns the claimed heights (without a claim the recomputed ones, NaN where not recomputed), and
     the results by name.
     """
     n, wrong = tree.n, []
+    h = None if h is None else h / unit
     link: LinkageCenters | ClusterMembers
     if method in SQUARED_METHODS and isinstance(rows, RowVectors) and rows.power == 2:
         link = LinkageCenters(rows, tree, method)
@@ -193,6 +208,9 @@ def _compare_merges(
     tolerance = _height_tolerance(
         rows, tree, method, np.where(np.isnan(true), claimed, true), precision, tol, ours
     )
+    with np.errstate(over="ignore"):
+        claimed, true, tolerance = claimed * unit, true * unit, tolerance * unit
+        checks = [merge._replace(d=merge.d * unit, least=merge.least * unit) for merge in checks]
     off = np.abs(claimed - true)
     for t in known_at[off[known_at] > tolerance[known_at]]:
         a, b = (tree.name(c) for c in tree.pairs[t])

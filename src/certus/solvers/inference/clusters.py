@@ -53,6 +53,11 @@ def merged(a: ClusterSums, b: ClusterSums) -> ClusterSums:
     return cluster_sums(np.concatenate([a.codes, b.codes]), np.concatenate([a.sums, b.sums]))
 
 
+def merged_sums(a: Any, b: Any) -> ClusterSums:
+    """Combine the sums of two blocks."""
+    return merged(ClusterSums(*a), ClusterSums(*b))
+
+
 def merged_results(a: Any, b: Any) -> Any:
     """Combine (Σ e², codes, sums) of two blocks."""
     both = merged(ClusterSums(*a[1:]), ClusterSums(*b[1:]))

@@ -22,7 +22,8 @@ from ...text.format import count
 from ..glm.linear_problem import scaled
 from ..linalg.gram import gram
 from ..problem import weights_of_classes
-from .clusters import Clusters, ClusterSums, cluster_sums, merged
+from .clusters import Clusters, ClusterSums, cluster_sums, merged_sums
+from .leverage import LEVERAGE_POWERS, MeatSums, first_row, is_one, meat, refuse_leverage_one
 
 MIN_TOTAL_WEIGHT = 1e-290  # Σ s·Σ_k p_k(1 − p_k) below which all probabilities are 0 or 1
 
@@ -132,6 +133,24 @@ class Likelihood:
         )
         return result
 
+    def leveraged_gradients(self, theta: np.ndarray, B: np.ndarray, cov: str) -> np.ndarray:
+        """Σ s Bᵀg gᵀB/(1 − h)^d of two classes; refuses rows of leverage 1."""
+        blocks = self._blocks(theta)
+        M, n_leverage_one = self.dense.reduce(
+            _leveraged_gradients,
+            self.columns,
+            blocks,
+            B,
+            LEVERAGE_POWERS[cov],
+            square=True,
+            result_bytes=self._result_bytes,
+        )
+        if n_leverage_one:
+            first = first_row(self.dense, _leverage_one, self.columns, blocks, B)
+            refuse_leverage_one(first, n_leverage_one, cov)
+        result: np.ndarray = M
+        return result
+
     def cluster_gradients(self, theta: np.ndarray, B: np.ndarray, clusters: Clusters) -> np.ndarray:
         """Σ s Bᵀg of each cluster, (G, r)."""
         result: np.ndarray = self.dense.reduce(
@@ -140,7 +159,7 @@ class Likelihood:
             self._blocks(theta),
             B,
             beside=(clusters.codes,),
-            combine=_merged,
+            combine=merged_sums,
             square=True,
         )[1]
         return result
@@ -246,6 +265,37 @@ def _squared_gradients(
     return (np.dot(g.T, g if s is None else s[:, None] * g),)
 
 
+def _leveraged_gradients(
+    X: np.ndarray,
+    y: np.ndarray,
+    s: np.ndarray | None,
+    of: LikelihoodColumns,
+    theta: np.ndarray,
+    B: np.ndarray,
+    power: int,
+) -> MeatSums:
+    if s is not None:
+        X, y, s = X[s > 0], y[s > 0], s[s > 0]
+    Phi = of.phi(X)
+    _, slope, P = Softmax().evaluate(y[:, 0], _scores(Phi, theta, 0.0))
+    return meat(np.dot(Phi, B), slope[:, 1], P[:, 0] * P[:, 1], s, power)
+
+
+def _leverage_one(
+    X: np.ndarray,
+    y: np.ndarray,
+    s: np.ndarray | None,
+    of: LikelihoodColumns,
+    theta: np.ndarray,
+    B: np.ndarray,
+) -> np.ndarray:
+    """Mask of the rows of leverage 1 within a block."""
+    Phi = of.phi(X)
+    P = Softmax().evaluate(y[:, 0], _scores(Phi, theta, 0.0))[2]
+    at_one = is_one(np.dot(Phi, B), P[:, 0] * P[:, 1])
+    return at_one if s is None else at_one & (s > 0)
+
+
 def _cluster_gradients(
     X: np.ndarray,
     y: np.ndarray,
@@ -259,10 +309,6 @@ def _cluster_gradients(
     r = Softmax().slope(y[:, 0], _scores(Phi, theta, 0.0))[:, 1:]
     g = np.dot(_kronecker(r, Phi), B)
     return cluster_sums(codes, g if s is None else s[:, None] * g)
-
-
-def _merged(a: ClusterSums, b: ClusterSums) -> ClusterSums:
-    return merged(ClusterSums(*a), ClusterSums(*b))
 
 
 def _kronecker(r: np.ndarray, Phi: np.ndarray) -> np.ndarray:

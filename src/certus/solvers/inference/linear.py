@@ -29,15 +29,14 @@ from ..least_squares.nearly_dependent import MAX_WIDE_WORK, left_out
 from ..linalg.cholesky import factor, solve_upper
 from ..linalg.gram import gram, gram_block_rows
 from .clusters import Clusters, cluster_sums, merged_results
+from .leverage import LEVERAGE_POWERS, MIN_LEVERAGE_COMPLEMENT, refuse_leverage_one
 
-LEVERAGE_POWERS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # exponents of 1/(1 − h_i)
 COVARIANCES = ("classical", *LEVERAGE_POWERS, "cluster")
 MAX_CHOLESKY_CONDITION = 1e6  # up to which the factor of the scaled products is accurate to 1e-10
 MAX_OUTSIDE_SHARE = 1e-8  # of a coefficient, outside the row space; above, it is not estimable
 SLICE_ELEMENTS = 1 << 16  # of Z at a time; 2¹⁴ was 1.7 times slower
 MAX_FACTORED_COEFFICIENTS = 2000  # beyond, L and M would take twice the memory of the covariance
 MIN_RESIDUAL_DF = 1e-6  # ν of n < p is a difference, accurate to about 1e-12
-MIN_LEVERAGE_COMPLEMENT = 1e-8  # a smaller 1 − h is rounding
 
 
 class LinearEstimates(NamedTuple):
@@ -363,12 +362,7 @@ def _refuse_leverage(rows: Rows, design: _BlockDesign, cov: str, n_leverage_one:
         for start, stop in rows.edges(gram_block_rows(rows))
         if len(at_one := _rows_of_leverage_one(design, *rows.block(start, stop)))
     )
-    others = f" (and {n_leverage_one - 1} more)" if n_leverage_one > 1 else ""
-    raise InferenceError(
-        f"row {first}{others} has leverage 1: it alone determines a coefficient, so its "
-        f"residual is 0 for any y, and {cov} divides by 0. Use cov='HC1', or drop the row and "
-        "the column that only it determines"
-    )
+    refuse_leverage_one(first, n_leverage_one, cov)
 
 
 def _rows_of_leverage_one(

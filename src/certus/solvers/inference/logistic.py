@@ -4,6 +4,7 @@ r"""Covariance of the coefficients of logistic and softmax models.
 
     cov θ̂ = (H + Λ)⁻¹ H (H + Λ)⁻¹ (classical),   (H + Λ)⁻¹ (Σ s g gᵀ) (H + Λ)⁻¹ (HC0)
 
+with n/(n − rank) times that (HC1) and, for two classes, HC2 and HC3 (``leverage.py``),
 and for clusters of rows Σ_g u_g u_gᵀ, u_g = Σ_{i in g} s_i g_i, with the factor of ``clusters.py``.
 With BBᵀ = (H + Λ)⁻¹ that is B M Bᵀ, M = BᵀHB (the identity without a penalty) or Σ s Bᵀg gᵀB. B is
 computed from H, or from its root if squaring would cost digits.
@@ -19,9 +20,10 @@ import numpy as np
 
 from ...data.rows import Rows
 from .clusters import Clusters
+from .leverage import LEVERAGE_POWERS
 from .likelihood import Likelihood, SpectralInverse, require_rows
 
-COVARIANCES = ("classical", "HC0", "cluster")
+COVARIANCES = ("classical", *LEVERAGE_POWERS, "cluster")
 MAX_SQUARED_CONDITION = 1e6  # of the information, up to which its factor is accurate to 1e-10
 MAX_OUTSIDE_SHARE = 1e-8  # of a coefficient, outside the row space; above, it is not estimable
 
@@ -59,13 +61,17 @@ def infer_logistic(
     point = likelihood.at(theta)
     inverse, N = _inverse(likelihood, theta, point.information, l2)
     B, n, rank = inverse.B, float(likelihood.counts().sum()), inverse.V.shape[1]
-    if not l2:
+    if not l2 or cov in ("HC1", "cluster"):
         require_rows(n, rank)
     if clusters is not None:
         u = likelihood.cluster_gradients(theta, B, clusters)
         M = clusters.factor(n, rank) * (u.T @ u)
+    elif cov == "classical":
+        M = N
+    elif LEVERAGE_POWERS[cov]:
+        M = likelihood.leveraged_gradients(theta, B, cov)
     else:
-        M = N if cov == "classical" else likelihood.squared_gradients(theta, B)
+        M = likelihood.squared_gradients(theta, B) * (n / (n - rank) if cov == "HC1" else 1.0)
     errors, covariance, L = _in_users_units(likelihood, inverse, M)
     coef = np.vstack([b, w]) if fit_intercept else w
     return LogisticEstimates(

@@ -1,7 +1,8 @@
-"""Whether float64 can represent the squares of differences between the rows; one cheap pass.
+"""A unit in which float64 can hold squares of differences between the rows; one cheap pass.
 
-Σ x² is finite and not tiny        ⇒  it can
+Σ x² is finite and not tiny        ⇒  1
 otherwise the range of X decides:     p·S·(max − min)² must not overflow, nor (max − min)² underflow
+if they do:                           2^e, for which 2^e ≤ max − min < 2^(e + 1)
 """
 
 from collections.abc import Sequence
@@ -16,42 +17,50 @@ from ...text.format import name_of
 # objective of 300 rows did, at 1e-152 not.
 MIN_DIFFERENCE = 1e-152
 SAFE_DIFFERENCE = 1e-140  # larger sums of squares need no look at the columns
-MIN_INVERTED = 1e-300  # 1/x of smaller x overflows
+MIN_WIDTH = 1e-305  # centres of rows that differ by less lose digits, in any unit of the fit
+MAX_EXPONENT = 1023  # of a power of two
 
 
 class SquaresError(ValueError):
-    """Squares of differences between the rows overflow or underflow."""
+    """The values of X differ too little, or their columns too much, for any unit."""
 
 
-def squares_are_representable(rows: Rows, names: Sequence[str] | None = None) -> bool:
-    """Return False if X is not finite; raise ``SquaresError`` if squares overflow or underflow.
+def unit_of_squares(rows: Rows, names: Sequence[str] | None = None) -> float | None:
+    """Return a power of two such that squares of X/unit are held: 1 where those of X are.
 
-    ``names``: of the columns, for the message.
+    None if X is not finite; ``SquaresError`` if no unit will do. ``names``: of the columns.
     """
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         total = sum_of_squares(rows)
         if np.isfinite(total) and total > SAFE_DIFFERENCE**2:
-            return True
+            return 1.0
         low, high = rows.reduce(_range, combine=_wider)
         half = high / 2 - low / 2  # of the range, which could overflow
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            return None
         widest = int(half.argmax())
         width = np.float64(2 * half[widest])
-        most = width**2 * rows.shape[1] * rows.S
-    if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        return False
-    if not np.isfinite(most):
+        held = np.isfinite(width**2 * rows.shape[1] * rows.S)
+        if held and (width >= MIN_DIFFERENCE or width == 0):
+            return 1.0
+        unit = float(np.ldexp(1.0, min(int(np.frexp(half[widest])[1]), MAX_EXPONENT)))
+        reach = np.maximum(np.abs(low), np.abs(high))
+        farthest = int(reach.argmax())
+        fits = np.isfinite(reach[farthest] / unit)
+    if not np.isfinite(4 * rows.shape[1] * rows.S):
+        raise SquaresError("the sum of the weights overflows: divide them by a power of 10")
+    if width < MIN_WIDTH:
         raise SquaresError(
-            f"the values of {name_of(widest, names)} differ by {_tens(half[widest])}, and squares "
-            f"of that, of which the objective is a sum, overflow: divide X by {_tens(half[widest])}"
+            f"the values of {name_of(widest, names)} differ by {_tens(width)} at most, of which "
+            "float64 holds few digits: multiply X by 1e300"
         )
-    if 0 < width < MIN_DIFFERENCE:
-        factor = _tens(1 / width) if width > MIN_INVERTED else "1e300"
+    if not fits:
         raise SquaresError(
-            f"the values of {name_of(widest, names)} differ by {_tens(width)} at most, and "
-            "squares of that, of which the objective is a sum, underflow: multiply X by "
-            f"{factor}"
+            f"the values of {name_of(farthest, names)} reach {_tens(reach[farthest])}, and those "
+            f"of the widest column, {name_of(widest, names)}, differ by {_tens(width)}: subtract "
+            "the mean of each column"
         )
-    return True
+    return unit
 
 
 def _tens(x: float) -> str:

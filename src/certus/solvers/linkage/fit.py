@@ -84,20 +84,22 @@ def agglomerate_distances(
     D: np.ndarray,
     method: str,
     *,
+    unit: float = 1.0,
     dtype: DTypeLike = np.float64,
     threads: int = 1,
     on_step: OnStep = ignore,
 ) -> np.ndarray:
     """Return the merges of given distances, square (n, n) or condensed n(n − 1)/2.
 
-    D is not changed; other arguments as in ``agglomerate``. Centroid, median and ward use squared
+    D is not changed. ``unit``: what distances are divided by before they are squared; heights are
+    in this unit. Other arguments as in ``agglomerate``. Centroid, median and ward use squared
     distances, as if they were Euclidean.
     """
     if matrix.number_of_rows(D) < 2:
         return np.empty((0, 4))
     if method == "single":
         return _merges_of_matrix(np.ascontiguousarray(D), method, threads, on_step)
-    S = matrix.square(D, dtype, method in CENTER_METHODS, threads)
+    S = matrix.square(D, dtype, method in CENTER_METHODS, threads, unit)
     return _merges_of_matrix(S, method, threads, on_step)
 
 

@@ -19,19 +19,22 @@ def number_of_rows(D: np.ndarray) -> int:
     return len(D) if D.ndim == 2 else round((1 + (1 + 8 * len(D)) ** 0.5) / 2)
 
 
-def square(D: np.ndarray, dtype: DTypeLike, squares: bool, threads: int) -> np.ndarray:
-    """Return a square copy of the given dtype, squared elementwise if ``squares``."""
+def square(
+    D: np.ndarray, dtype: DTypeLike, squares: bool, threads: int, unit: float = 1.0
+) -> np.ndarray:
+    """Return a square copy of D/unit of the given dtype, squared elementwise if ``squares``."""
     n = number_of_rows(D)
     S = np.empty((n, n), dtype=dtype)
 
     def copy(k: int) -> None:
         rows = slice(k * BLOCK_SIDE, min((k + 1) * BLOCK_SIDE, n))
         if D.ndim == 2:
-            S[rows] = D[rows]
+            S[rows] = D[rows] if unit == 1.0 else D[rows] / unit
         else:
             for i in range(rows.start, rows.stop):
                 first = i * n - i * (i + 1) // 2
-                S[i, i], S[i, i + 1 :] = 0, D[first : first + n - i - 1]
+                d = D[first : first + n - i - 1]
+                S[i, i], S[i, i + 1 :] = 0, d if unit == 1.0 else d / unit
         if squares:
             np.square(S[rows], out=S[rows])
         give_up_if_stopped()

@@ -50,6 +50,7 @@ class Collection(NamedTuple):
     array: np.ndarray | None
     word: str  # of a chunk, for messages
     title: str
+    name: str  # of the parameter: X, y or sample_weight
 
     def place(self, k: int) -> str:
         """Return the name of chunk k, for messages."""
@@ -61,15 +62,16 @@ def collection_of(X: Any, what: str) -> Collection:
 
     ``what``: "X", "target" or "weights".
     """
+    name = {"target": "y", "weights": "sample_weight"}.get(what, what)
     if isinstance(X, (str, bytes)) or (np.ndim(X) == 0 and not hasattr(X, "__dask_graph__")):
         raise TypeError(
             f"{what}={X!r} is no column: name a column of a Dask frame, or give a collection or an "
             "array with an entry for every row"
         )
     if isinstance(X, (list, tuple)) and any(hasattr(part, "__dask_graph__") for part in X):
-        return Collection(list(X), None, None, "block", "the delayed blocks")
+        return Collection(list(X), None, None, "block", "the delayed blocks", name)
     if is_frame(X) or (hasattr(X, "npartitions") and hasattr(X, "to_delayed") and not _is_array(X)):
-        return Collection(list(X.to_delayed()), None, None, "partition", "the Dask frame")
+        return Collection(list(X.to_delayed()), None, None, "partition", "the Dask frame", name)
     if _is_array(X):
         if what == "X" and X.ndim != 2:
             raise ValueError(
@@ -79,10 +81,11 @@ def collection_of(X: Any, what: str) -> Collection:
         if X.ndim == 2:
             X = X.rechunk({1: -1})
         known = None if np.isnan(X.chunks[0]).any() else tuple(int(n) for n in X.chunks[0])
-        return Collection(X.to_delayed().ravel().tolist(), known, None, "chunk", "the Dask array")
+        chunks = X.to_delayed().ravel().tolist()
+        return Collection(chunks, known, None, "chunk", "the Dask array", name)
     if hasattr(X, "__dask_graph__"):
-        return Collection([X], None, None, "block", "the delayed blocks")
-    return Collection([], (len(X),), np.asarray(X), "rows", "the array")
+        return Collection([X], None, None, "block", "the delayed blocks", name)
+    return Collection([], (len(X),), np.asarray(X), "rows", "the array", name)
 
 
 def _is_array(X: Any) -> bool:
@@ -109,12 +112,18 @@ class Chunks(NamedTuple):
         return found
 
 
-def computed(client: "Client", collection: Collection, cuts: Sequence[int] = ()) -> Chunks:
-    """Return the chunks as futures; those of an array are cut at ``cuts`` and sent."""
+def computed(
+    client: "Client",
+    collection: Collection,
+    started: list[tuple[Collection, list[Any]]],
+    cuts: Sequence[int] = (),
+) -> Chunks:
+    """Return the chunks as futures, noted in ``started``; those of an array are cut and sent."""
     if collection.array is not None:
         parts = np.split(collection.array, cuts)
         return Chunks([start(client, _given, Opaque(p)) for p in parts], [len(p) for p in parts])
     futures = client.compute(collection.chunks)
+    started.append((collection, futures))
     if collection.lengths is not None:
         return Chunks(futures, list(collection.lengths))
     lengths = client.gather([start(client, rows_in, chunk) for chunk in futures])

@@ -5,7 +5,6 @@
 
 import os
 from collections.abc import Iterator
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from ...exceptions import TableError
 from ...text.format import count
 from .collection import Collection, rows_in
+from .failed_chunks import computed_in_order
 from .parts import FrameReader, require_dense
 from .request import TARGET, WEIGHTS, Request, require_no_names
 from .table import AnswerSource
@@ -69,9 +69,10 @@ def _chunks_in_order(collection: Collection) -> Iterator[Any]:
     if collection.array is not None:
         yield collection.array
     at_once = os.cpu_count() or 1
-    chunks = iter(collection.chunks)
-    while group := list(islice(chunks, at_once)):
-        yield from dask.compute(*group)
+    n = len(collection.chunks)
+    for first in range(0, n, at_once):
+        ks = range(first, min(n, first + at_once))
+        yield from computed_in_order(collection, ks, dask.compute)
 
 
 class _Queue:

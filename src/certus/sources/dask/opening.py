@@ -22,7 +22,15 @@ from ..encoding import BatchEncoder, Expansion, require_same_names
 from ..first_pass import FirstPass
 from ..parts import Place
 from ..targets import codes_of_target
-from .collection import Chunks, PartPlaces, computed, cuts_of, require_equal_lengths
+from .collection import (
+    Chunks,
+    Collection,
+    PartPlaces,
+    computed,
+    cuts_of,
+    require_equal_lengths,
+)
+from .failed_chunks import failures_named
 from .parts import (
     ChunkKind,
     FrameReader,
@@ -43,11 +51,19 @@ if TYPE_CHECKING:
 def dask_table(client: "Client", request: Request) -> DaskTable:
     """Return the rows of a collection on the workers of a client, computed and checked."""
     require_equal_workers(client)
+    started: list[tuple[Collection, list[Any]]] = []
+    with failures_named(started):
+        return _opened(client, request, started)
+
+
+def _opened(
+    client: "Client", request: Request, started: list[tuple[Collection, list[Any]]]
+) -> DaskTable:
     x, y, s = request.collections()
-    rows = computed(client, x)
+    rows = computed(client, x, started)
     edges = np.cumsum(rows.lengths[:-1]).tolist()
-    targets = None if y is None else computed(client, y, edges)
-    weights = None if s is None else computed(client, s, edges)
+    targets = None if y is None else computed(client, y, started, edges)
+    weights = None if s is None else computed(client, s, started, edges)
     n = sum(rows.lengths)
     require_equal_lengths(n, targets, weights)
     kinds = _kinds(client, request, rows, targets)

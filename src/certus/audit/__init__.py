@@ -2,11 +2,21 @@
 
 from .column_steps import ColumnStep
 from .labels import Labels
+from .parts import InnerModels, parts_of
 from .reading import Reading, known, read, readable
 from .shapes import READING_ERRORS, why_unreadable
 from .wrappers import unwrap
 
 __all__ = [
-    "READING_ERRORS", "ColumnStep", "Labels", "Reading", "known", "read", "readable", "unwrap",
+    "READING_ERRORS",
+    "ColumnStep",
+    "InnerModels",
+    "Labels",
+    "Reading",
+    "known",
+    "parts_of",
+    "read",
+    "readable",
+    "unwrap",
     "why_unreadable",
 ]  # fmt: skip

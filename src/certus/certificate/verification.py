@@ -23,8 +23,8 @@ from ..runtime.pool import OutOfTime, in_time, proof_seconds
 from ..runtime.refusals import refuses_in_one_frame
 from ..sources.collections import is_collection, open_collection
 from ..text.suggestions import nearest
+from .answers.compared_answers import compared_with_answers
 from .certificate import TOL, Certificate
-from .compared_answers import compared_with_answers
 from .decisions import comparison
 from .explain.classes import notes_on_classes
 from .explain.penalized import not_unique
@@ -42,10 +42,12 @@ from .fitted_rows import compared_with_fit
 from .offsets import with_offsets
 from .pages.run import run_page
 from .parameters import Parameters
+from .parts import of_parts
 from .proving import prove, with_causes
 from .registry import CLAIMS
 from .status import CERTIFIED_STATUSES, KIND_OF_PAGE, PROOF_TAKES_LONGER, status_of, status_of_page
 
+By = Literal["proof", "page"]
 N_NEAREST = 3  # classes that a refusal names
 LIST_OF_MODELS = 'docs/certificates.md, "What can be audited"'
 
@@ -250,6 +252,22 @@ def unknown_model(model: object) -> str:
     )
 
 
+def _of_parts(
+    outer: object,
+    parts: audit.InnerModels,
+    tol: float,
+    bound: bool,
+    by: By,
+    decisions: comparison.When,
+) -> Certificate:
+    certificates = [
+        verify(part.model, part.X, part.y, part.sample_weight, tol, bound, by, decisions)
+        for part in parts.found
+    ]
+    names = [part.name for part in parts.found]
+    return of_parts(type(outer).__name__, names, certificates, parts.left_out)
+
+
 @refuses_in_one_frame
 def verify(
     model: object,
@@ -258,7 +276,7 @@ def verify(
     sample_weight: ArrayLike | None = None,
     tol: float | None = None,
     bound: bool = False,
-    by: Literal["proof", "page"] = "proof",
+    by: By = "proof",
     decisions: comparison.When = "auto",
     *,
     offset: ArrayLike | None = None,
@@ -270,7 +288,8 @@ def verify(
     ----------
     model : fitted model
         A model of certus or scikit-learn; also a Pipeline (its last step, on the transformed data),
-        a GridSearchCV (its best estimator) or a TransformedTargetRegressor.
+        a GridSearchCV (its best estimator), a TransformedTargetRegressor, or a model that fits
+        several (one against the rest, voting, bagging, …), of which each is verified.
     X, y, sample_weight : array-like, or Dask collections
         The rows that the model was fitted on, with the weights that it was fitted with. X may be
         a table of ``certus.open_rows``, which has its targets and weights among its columns.
@@ -319,6 +338,9 @@ def verify(
         raise CannotVerifyError(str(error)) from error
     try:
         inner = audit.unwrap(model, X, y)
+        parts = audit.parts_of(inner.model, inner.X, inner.y, sample_weight)
+        if parts is not None:
+            return _of_parts(inner.model, parts, tol, bound, by, decisions)
         if not audit.known(inner.model):
             raise CannotVerifyError(unknown_model(inner.model))
         if hasattr(inner.model, "fit"):  # a Tree has none

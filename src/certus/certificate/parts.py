@@ -1,9 +1,10 @@
 """Certificates of the models inside a model that fits several, and the one that stands for all."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ..audit import InnerModels
 from ..text.format import count
 
 if TYPE_CHECKING:
@@ -25,13 +26,13 @@ class PartFinding:
     residual: float
 
 
-def of_parts(
-    outer: str, names: Sequence[str], certificates: Sequence["Certificate"], left_out: str
-) -> "Certificate":
-    """Return the certificate of the part that is farthest from its claim, with all parts beside.
+def of_parts(outer: str, parts: InnerModels, verify: "Callable[..., Certificate]") -> "Certificate":
+    """Return the certificate of the model inside ``outer`` that is farthest from its claim.
 
-    It is certified only if every part is.
+    It has the findings of all beside, and is certified only if every one is.
     """
+    certificates = [verify(part.model, part.X, part.y, part.sample_weight) for part in parts.found]
+    names = [part.name for part in parts.found]
     findings = tuple(
         PartFinding(name, c.model, c.status, c.certified, c.objective, c.gap, c.residual)
         for name, c in zip(names, certificates, strict=True)
@@ -39,8 +40,8 @@ def of_parts(
     worst = max(range(len(names)), key=lambda i: (not findings[i].certified, findings[i].residual))
     shown = certificates[worst]
     notes = [*shown.notes, f"of the models inside {outer}, this is the one farthest from its claim"]
-    if left_out:
-        notes.append(f"not audited: {left_out}")
+    if parts.left_out:
+        notes.append(f"not audited: {parts.left_out}")
     return replace(
         shown, model=f"{shown.model} ({names[worst]}, in {outer})", parts=findings,
         notes=tuple(notes),

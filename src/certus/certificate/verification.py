@@ -58,6 +58,13 @@ def certify(model: object, rows: Rows, tol: float = TOL) -> Certificate:
     return _certify(_read(model, rows), rows, tol, _feature_names(model))
 
 
+def certify_reading(
+    reading: audit.Reading, rows: Rows, names: tuple[str, ...] | None = None, tol: float = TOL
+) -> Certificate:
+    """Return the certificate of a claim that is not that of a fitted model."""
+    return _certify(reading, rows, tol, names)
+
+
 def _read(model: object, rows: Rows) -> audit.Reading:
     try:
         return audit.read(model, rows)

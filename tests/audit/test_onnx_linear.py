@@ -68,7 +68,9 @@ def test_a_scaler_and_a_regressor_of_onnx_ml(tmp_path):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("labels", [{"classlabels_ints": [3, 7]}, {"classlabels_strings": ["a", "b"]}])
+@pytest.mark.parametrize(
+    "labels", [{"classlabels_ints": [3, 7]}, {"classlabels_strings": ["a", "b"]}]
+)
 def test_a_classifier_of_onnx_ml_names_its_second_class(tmp_path, labels):
     node = ml(
         "LinearClassifier", ["X"], ["k", "P"], coefficients=[*(-w for w in W32), *W32],

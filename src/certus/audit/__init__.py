@@ -2,11 +2,12 @@
 
 from .column_steps import ColumnStep
 from .labels import Labels
-from .reading import Reading, known, read, readable
+from .readers.linkage import AGGLOMERATIVE_METHODS, LinkageMatrix
+from .reading import Reading, known, read, read_matrix, readable
 from .shapes import READING_ERRORS, why_unreadable
 from .wrappers import unwrap
 
 __all__ = [
-    "READING_ERRORS", "ColumnStep", "Labels", "Reading", "known", "read", "readable", "unwrap",
-    "why_unreadable",
+    "AGGLOMERATIVE_METHODS", "READING_ERRORS", "ColumnStep", "Labels", "LinkageMatrix", "Reading",
+    "known", "read", "read_matrix", "readable", "unwrap", "why_unreadable",
 ]  # fmt: skip

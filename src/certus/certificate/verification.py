@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal, cast
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -39,6 +40,7 @@ from .findings import (
 )
 from .fingerprint import fingerprint
 from .fitted_rows import compared_with_fit
+from .linkage_matrix import certify_matrix
 from .offsets import with_offsets
 from .pages.run import run_page
 from .parameters import Parameters
@@ -270,7 +272,9 @@ def verify(
     ----------
     model : fitted model
         A model of certus or scikit-learn; also a Pipeline (its last step, on the transformed data),
-        a GridSearchCV (its best estimator) or a TransformedTargetRegressor.
+        a GridSearchCV (its best estimator) or a TransformedTargetRegressor. An array of shape
+        (n - 1, 4) is a linkage matrix of SciPy: its merges are compared with those of all seven
+        linkages by Euclidean distance, or by the distances that X holds.
     X, y, sample_weight : array-like, or Dask collections
         The rows that the model was fitted on, with the weights that it was fitted with. X may be
         a table of ``certus.open_rows``, which has its targets and weights among its columns.
@@ -305,12 +309,17 @@ def verify(
     Certificate(optimal: objective 1,263,986, at most ... above the best possible)
     """
     tol = TOL if tol is None else tol
+    make = _certify_by_page if by == "page" else _certify
     if not tol >= 0:
         raise ValueError(f"tol={tol!r}: give a number that is not negative")
     if by not in ("proof", "page"):
         raise ValueError(f'by={by!r}: use "proof" or "page"')
     if decisions not in ("auto", True, False):
         raise ValueError(f'decisions={decisions!r}: use "auto", True or False')
+    if isinstance(model, np.ndarray):
+        if any(given is not None for given in (y, sample_weight, offset, exposure)):
+            raise CannotVerifyError("a linkage matrix has neither y nor weights: give X alone")
+        return certify_matrix(model, X, lambda reading, rows: make(reading, rows, tol, None))
     if is_collection(X):
         X, y, sample_weight = open_collection(model, X, y, sample_weight), None, None
     try:
@@ -337,7 +346,6 @@ def verify(
         if offset is not None or exposure is not None or has_offset:
             rows = _with_offsets(inner.model, rows, offset, exposure)
         reading = _read(inner.model, rows)
-        make = _certify_by_page if by == "page" else _certify
         certificate = make(reading, rows, tol, _feature_names(inner.model), bound)
         certificate = replace(certificate, _steps=None if inner.steps is None else (*inner.steps,))
         if certificate.certified:

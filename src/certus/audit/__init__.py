@@ -5,9 +5,11 @@ from .labels import Labels
 from .readers.linkage import AGGLOMERATIVE_METHODS, LinkageMatrix
 from .reading import Reading, known, read, read_matrix, readable
 from .shapes import READING_ERRORS, why_unreadable
-from .wrappers import unwrap
+from .statsmodels_results import is_result, with_rows
+from .wrappers import Unwrapped, unwrap
 
 __all__ = [
     "AGGLOMERATIVE_METHODS", "READING_ERRORS", "ColumnStep", "Labels", "LinkageMatrix", "Reading",
-    "known", "read", "read_matrix", "readable", "unwrap", "why_unreadable",
+    "Unwrapped", "is_result", "known", "read", "read_matrix", "readable", "unwrap",
+    "why_unreadable", "with_rows",
 ]  # fmt: skip

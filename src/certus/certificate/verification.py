@@ -6,6 +6,7 @@ Every certificate is made here, those of our own fits included. The solver takes
 import copy
 import re
 import time
+from collections.abc import Sized
 from dataclasses import replace
 from functools import partial
 from typing import Literal, cast
@@ -41,7 +42,7 @@ from .findings import (
 from .fingerprint import fingerprint
 from .fitted_rows import compared_with_fit
 from .linkage_matrix import certify_matrix
-from .offsets import with_offsets
+from .offsets import offsets, with_offsets
 from .pages.run import run_page
 from .parameters import Parameters
 from .proving import prove, with_causes
@@ -89,7 +90,7 @@ def unproven(
 
 
 def _feature_names(model: object) -> tuple[str, ...] | None:
-    names = vars(model).get("feature_names_in_")
+    names = vars(model).get("feature_names_in_", vars(model).get("columns_"))
     return None if names is None else tuple(names)
 
 
@@ -252,10 +253,23 @@ def unknown_model(model: object) -> str:
     )
 
 
+def _of_statsmodels(
+    result: object, X: object, y: object, s: object, offset: object, exposure: object
+) -> tuple[audit.Unwrapped, ArrayLike | None, ArrayLike | None]:
+    """Return a result's model with rows, weights and offset, those of its fit where none is given.
+
+    A result whose claim is not known, and rows that do not fit it, raise ValueError.
+    """
+    n = len(y) if isinstance(y, Sized) else int(getattr(result, "nobs", 0))
+    own = audit.with_rows(result, X, y, s, offsets(offset, exposure, n))
+    inner = audit.Unwrapped(own.fit, own.X, own.y, (), evidence=own.evidence, same_rows=own.same)
+    return inner, own.sample_weight, own.offset
+
+
 @refuses_in_one_frame
 def verify(
     model: object,
-    X: object,
+    X: object = None,
     y: object = None,
     sample_weight: ArrayLike | None = None,
     tol: float | None = None,
@@ -272,12 +286,14 @@ def verify(
     ----------
     model : fitted model
         A model of certus or scikit-learn; also a Pipeline (its last step, on the transformed data),
-        a GridSearchCV (its best estimator) or a TransformedTargetRegressor. An array of shape
-        (n - 1, 4) is a linkage matrix of SciPy: its merges are compared with those of all seven
-        linkages by Euclidean distance, or by the distances that X holds.
+        a GridSearchCV (its best estimator) or a TransformedTargetRegressor. Of statsmodels the
+        result of ``fit``. An array of shape (n - 1, 4) is a linkage matrix of SciPy: its merges are
+        compared with those of all seven linkages by Euclidean distance, or by the distances that X
+        holds.
     X, y, sample_weight : array-like, or Dask collections
         The rows that the model was fitted on, with the weights that it was fitted with. X may be
         a table of ``certus.open_rows``, which has its targets and weights among its columns.
+        A result of statsmodels recorded its rows, weights and offsets: each may be left out.
     tol : float, optional
         Residual up to which the model is called optimal (default 1e-6).
     bound : bool, default=False
@@ -288,7 +304,7 @@ def verify(
         rounding error. "page": the module of ``certus.definitions``, at most 80 lines of NumPy on
         whole dense arrays, which ``export`` writes as a script.
     offset, exposure : array-like or str, optional
-        Those that a PoissonRegressor or GammaRegressor was fitted with.
+        Those that a PoissonRegressor, a GammaRegressor or a result of statsmodels was fitted with.
     decisions : {"auto", True, False}, default="auto"
         Whether to compare the model's predictions on these rows with those at the optimum, which
         costs a fit that starts from the model's parameters: ``Certificate.decisions``. "auto":
@@ -327,7 +343,15 @@ def verify(
     except ValueError as error:
         raise CannotVerifyError(str(error)) from error
     try:
-        inner = audit.unwrap(model, X, y)
+        if audit.is_result(model):
+            inner, sample_weight, offset = _of_statsmodels(
+                model, X, y, sample_weight, offset, exposure
+            )
+            exposure = None
+        elif X is None:
+            raise ValueError(f"give the rows that this {type(model).__name__} was fitted on: X=…")
+        else:
+            inner = audit.unwrap(model, X, y)
         if not audit.known(inner.model):
             raise CannotVerifyError(unknown_model(inner.model))
         if hasattr(inner.model, "fit"):  # a Tree has none

@@ -4,7 +4,7 @@ A ``Tree`` of certus holds the merges of certus's models and of SciPy's ``linkag
 models have children but no sizes, and heights only if fitted with compute_distances=True.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -164,8 +164,8 @@ def _looks_like_distances(X: Any) -> bool:
 
 def read_matrix(matrix: LinkageMatrix, method: str, rows: "Rows") -> dict[str, Any]:
     """Read a matrix of merges as the tree of this method."""
-    matrix.method = method
-    return _reading(matrix, rows, matrix.merges, {})
+    matrix.method, tree = method, cast(FittedModel, matrix)
+    return _reading(tree, rows, matrix.merges, {})
 
 
 def _require_distances(shape: tuple[int, int], n: int) -> None:

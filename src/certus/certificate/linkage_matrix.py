@@ -6,7 +6,7 @@ A matrix does not say by which d. The proof is run for each of the seven; if non
 certificate is that of the linkage with the fewest wrong merges, and says where it first fails.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,8 +25,15 @@ if TYPE_CHECKING:
 Certify = Callable[[audit.Reading, Rows], "Certificate"]
 
 
-def certify_matrix(Z: "np.ndarray", X: object, certify: Certify) -> "Certificate":
-    """Return the certificate of the linkage whose tree this is, or of the nearest."""
+def certify_matrix(
+    Z: "np.ndarray", X: object, beside: Iterable[object], certify: Certify
+) -> "Certificate":
+    """Return the certificate of the linkage whose tree this is, or of the nearest.
+
+    ``beside``: targets, weights and offsets, of which there must be none.
+    """
+    if any(given is not None for given in beside):
+        raise CannotVerifyError("a linkage matrix has neither y nor weights: give X alone")
     try:
         matrix = audit.LinkageMatrix(Z, X)
         rows = data_for_verify(matrix, X, None, None)

@@ -343,9 +343,8 @@ def verify(
     if decisions not in ("auto", True, False):
         raise ValueError(f'decisions={decisions!r}: use "auto", True or False')
     if isinstance(model, np.ndarray):
-        if any(given is not None for given in (y, sample_weight, offset, exposure)):
-            raise CannotVerifyError("a linkage matrix has neither y nor weights: give X alone")
-        return certify_matrix(model, X, lambda reading, rows: make(reading, rows, tol, None))
+        beside = (y, sample_weight, offset, exposure)
+        return certify_matrix(model, X, beside, partial(make, tol=tol, names=None))
     if is_collection(X):
         X, y, sample_weight = open_collection(model, X, y, sample_weight), None, None
     try:

@@ -28,7 +28,7 @@ ENDS_OF_CLASSIFIERS = ("LinearClassifier", "Sigmoid", "Softmax", "ArgMax", "ZipM
 
 
 @dataclass(frozen=True)
-class Scaled:
+class ScaledColumns:
     """Columns a·x[at] + c of the inputs."""
 
     at: np.ndarray
@@ -37,10 +37,10 @@ class Scaled:
 
 
 @dataclass(frozen=True)
-class LinearModel:
+class OnnxCoefficients:
     """What a graph computes: one score of scaled columns."""
 
-    columns: Scaled
+    columns: ScaledColumns
     w: np.ndarray  # (p,)
     b: float
     digits: int
@@ -58,7 +58,7 @@ class LinearModel:
         return f"{value:.{self.digits - 1}e}"
 
 
-def read(path: Path) -> LinearModel:
+def read(path: Path) -> OnnxCoefficients:
     """Read the linear model of a file; other graphs raise ``ModelFileError``."""
     try:
         import onnx
@@ -83,7 +83,7 @@ class _Follower:
 
         self.graph, self.to_array = graph, numpy_helper.to_array
         self.constants = {one.name: self.to_array(one) for one in graph.initializer}
-        self.values: dict[str, Scaled] = {}
+        self.values: dict[str, ScaledColumns] = {}
         self.dtypes: list[np.dtype] = []
         self.names = self._read_inputs()
 
@@ -93,7 +93,7 @@ class _Follower:
         ends = np.cumsum(widths)
         for one, end, width in zip(inputs, ends, widths, strict=True):
             at = np.arange(end - width, end)
-            self.values[one.name] = Scaled(at, np.ones(width), np.zeros(width))
+            self.values[one.name] = ScaledColumns(at, np.ones(width), np.zeros(width))
         self.n_inputs = int(ends[-1])
         single = len(inputs) == self.n_inputs and len(inputs) > 1
         return tuple(one.name for one in inputs) if single else None
@@ -105,9 +105,9 @@ class _Follower:
             raise ModelFileError(f"has an input of unknown width, {given.name}")
         return int(width)
 
-    def followed(self) -> LinearModel:
+    def followed(self) -> OnnxCoefficients:
         for node in self.graph.node:
-            step: Callable[[Any], LinearModel | None] | None = getattr(
+            step: Callable[[Any], OnnxCoefficients | None] | None = getattr(
                 self, f"_{node.op_type.lower()}", None
             )
             if node.op_type == "Constant":
@@ -122,7 +122,7 @@ class _Follower:
                 return self._described(found)
         raise ModelFileError("holds no linear model: no product with constants was found")
 
-    def _described(self, found: LinearModel) -> LinearModel:
+    def _described(self, found: OnnxCoefficients) -> OnnxCoefficients:
         kinds = {node.op_type for node in self.graph.node}
         # float32 wherever one of the numbers is: attributes of ONNX-ML are
         single = any(dtype.itemsize < 8 for dtype in self.dtypes)
@@ -141,7 +141,7 @@ class _Follower:
     def _concat(self, node: Any) -> None:
         parts = [self._columns(name) for name in node.input]
         at, a, c = (np.concatenate([getattr(one, k) for one in parts]) for k in ("at", "a", "c"))
-        self.values[node.output[0]] = Scaled(at, a, c)
+        self.values[node.output[0]] = ScaledColumns(at, a, c)
 
     _featurevectorizer = _concat
 
@@ -149,34 +149,34 @@ class _Follower:
         X, i = self._columns(node.input[0]), self._constant(node.input[1]).ravel()
         if self._attributes(node).get("axis") != 1:
             raise ModelFileError("is no linear model of scaled columns: it chooses rows")
-        self.values[node.output[0]] = Scaled(X.at[i], X.a[i], X.c[i])
+        self.values[node.output[0]] = ScaledColumns(X.at[i], X.a[i], X.c[i])
 
     def _scaler(self, node: Any) -> None:
         X, given = self._columns(node.input[0]), self._attributes(node)
         a = np.broadcast_to(given.get("scale", [1.0]), X.a.shape)
         offset = np.broadcast_to(given.get("offset", [0.0]), X.a.shape)
         self.dtypes.append(np.dtype(np.float32))
-        self.values[node.output[0]] = Scaled(X.at, a * X.a, a * (X.c - offset))
+        self.values[node.output[0]] = ScaledColumns(X.at, a * X.a, a * (X.c - offset))
 
     def _sub(self, node: Any) -> None:
         X, v = self._with_constant(node)
-        self.values[node.output[0]] = Scaled(X.at, X.a, X.c - v)
+        self.values[node.output[0]] = ScaledColumns(X.at, X.a, X.c - v)
 
     def _add(self, node: Any) -> None:
         X, v = self._with_constant(node, either=True)
-        self.values[node.output[0]] = Scaled(X.at, X.a, X.c + v)
+        self.values[node.output[0]] = ScaledColumns(X.at, X.a, X.c + v)
 
     def _mul(self, node: Any) -> None:
         X, v = self._with_constant(node, either=True)
-        self.values[node.output[0]] = Scaled(X.at, X.a * v, X.c * v)
+        self.values[node.output[0]] = ScaledColumns(X.at, X.a * v, X.c * v)
 
     def _div(self, node: Any) -> None:
         X, v = self._with_constant(node)
-        self.values[node.output[0]] = Scaled(X.at, X.a / v, X.c / v)
+        self.values[node.output[0]] = ScaledColumns(X.at, X.a / v, X.c / v)
 
     # --- the product ---
 
-    def _matmul(self, node: Any) -> LinearModel:
+    def _matmul(self, node: Any) -> OnnxCoefficients:
         X, W = self._columns(node.input[0]), self._constant(node.input[1])
         after = [one for one in self.graph.node if node.output[0] in one.input]
         b = np.zeros(1)
@@ -185,20 +185,20 @@ class _Follower:
             b = self._constant(other[0])
         return self._one_score(X, W, b)
 
-    def _gemm(self, node: Any) -> LinearModel:
+    def _gemm(self, node: Any) -> OnnxCoefficients:
         given = self._attributes(node)
         W = self._constant(node.input[1]) * given.get("alpha", 1.0)
         b = self._constant(node.input[2]) if len(node.input) > 2 else np.zeros(1)
         W = W.T if given.get("transB") else W
         return self._one_score(self._columns(node.input[0]), W, b * given.get("beta", 1.0))
 
-    def _linearregressor(self, node: Any) -> LinearModel:
+    def _linearregressor(self, node: Any) -> OnnxCoefficients:
         given = self._attributes(node)
         self.dtypes.append(np.dtype(np.float32))
         X, w = self._columns(node.input[0]), np.array(given["coefficients"], dtype=float)
         return self._one_score(X, w.reshape(-1, len(X.at)).T, given.get("intercepts", [0.0]))
 
-    def _linearclassifier(self, node: Any) -> LinearModel:
+    def _linearclassifier(self, node: Any) -> OnnxCoefficients:
         given = self._attributes(node)
         self.dtypes.append(np.dtype(np.float32))
         X = self._columns(node.input[0])
@@ -210,17 +210,17 @@ class _Follower:
         found = self._one_score(X, W, b)
         return replace(found, positive_class=labels[-1]) if len(labels) == 2 else found
 
-    def _one_score(self, X: Scaled, W: np.ndarray, b: Any) -> LinearModel:
+    def _one_score(self, X: ScaledColumns, W: np.ndarray, b: Any) -> OnnxCoefficients:
         W, b = np.asarray(W).reshape(len(X.at), -1), np.ravel(np.asarray(b, dtype=float))
         if W.shape[1] != 1:
             raise ModelFileError(
                 f"has {W.shape[1]} scores a row: models of two classes or one number are audited"
             )
-        return LinearModel(X, W[:, 0].astype(float), float(b[0]), FLOAT64_DIGITS, False)
+        return OnnxCoefficients(X, W[:, 0].astype(float), float(b[0]), FLOAT64_DIGITS, False)
 
     # --- values ---
 
-    def _columns(self, name: str) -> Scaled:
+    def _columns(self, name: str) -> ScaledColumns:
         if name not in self.values:
             raise ModelFileError(f"is no linear model of scaled columns: {name} is made otherwise")
         return self.values[name]
@@ -234,7 +234,7 @@ class _Follower:
             return value.astype(float)
         return value
 
-    def _with_constant(self, node: Any, either: bool = False) -> tuple[Scaled, np.ndarray]:
+    def _with_constant(self, node: Any, either: bool = False) -> tuple[ScaledColumns, np.ndarray]:
         first, second = node.input
         if either and first in self.constants:
             first, second = second, first

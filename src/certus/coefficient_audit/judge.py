@@ -128,6 +128,18 @@ def at_strengths(
     return found
 
 
+def without_penalty(structure: LossAndPenalty, objective: Objective, plain: Judgement) -> Judgement:
+    """Return the judgement of a penalised structure at λ = 0, where the unpenalised one fits."""
+    assert plain.optimum is not None
+    scale = objective.d / plain.objective.d
+    best = plain.optimum
+    optimum = Optimum(best.v * scale, best.error * scale, best.singular)
+    return replace(
+        plain, structure=structure, objective=objective, printed=plain.printed * scale,
+        h=plain.h * scale, optimum=optimum,
+    )  # fmt: skip
+
+
 def _needs_its_penalty(found: Judgement, f0: float) -> bool:
     """Return whether there is an optimum only because of a penalty too weak to be meant.
 

@@ -16,6 +16,7 @@ from .judge import (
     enough_coefficients,
     judge,
     ranges_of,
+    without_penalty,
 )
 from .objective import DesignMatrix, Objective
 from .presets import PRESETS, Loss, Preset, RowFacts, Shape
@@ -98,8 +99,14 @@ class Matcher:
                     structure = self.structure_of(preset, shape)
                     if structure in judged or _is_needless(structure, judged):
                         continue
-                    if enough_coefficients(structure, self.design, printed):
-                        judged[structure] = judge(structure, self.objective(structure), printed)
+                    if not enough_coefficients(structure, self.design, printed):
+                        continue
+                    plain = judged.get(LossAndPenalty(structure.loss, "none"))
+                    objective = self.objective(structure)
+                    if plain is not None and plain.to_the_digits and shape != "none":
+                        judged[structure] = without_penalty(structure, objective, plain)
+                    else:
+                        judged[structure] = judge(structure, objective, printed)
         fitting = [
             replace(one, l_ranges=ranges_of(one)) for one in _fitting([*judged.values()], tol)
         ]
@@ -132,7 +139,7 @@ class Matcher:
         }
         slack = EXACT_RTOL if found.to_the_digits else INEXACT_RTOL[_is_rounded(found)]
         nice = {name: shortest(*ranges[name], value, slack) for name, value in center.items()}
-        if not self._still_fits(preset, found, printed, nice, facts):
+        if found.l1 + found.l2 and not self._still_fits(preset, found, printed, nice, facts):
             nice = center
         return [PresetFit(preset, shape, nice, ranges, found)]
 

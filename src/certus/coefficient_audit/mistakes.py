@@ -118,7 +118,7 @@ def mean_residual(design: DesignMatrix, printed: Printed, nearest: Judgement | N
         allowed = np.abs(sums.curvature[0]) @ np.where(nearest.h < 1e100, nearest.h, 0.0)
     off = float(sums.slope[0]) / float(design.weights.sum())
     small = MIN_MEAN_RESIDUAL * np.std(design.y)
-    rounding = 1.1 * allowed + sums.slope_error[0]
+    rounding = 1.1 * allowed + objective.slope_errors(nearest.printed)[0]
     if not np.isfinite(off) or abs(off) <= small or abs(sums.slope[0]) <= rounding:
         return None
     what = {"logistic": "probabilities", "poisson": "counts", "gamma": "relative amounts"}

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from .certificate import Certificate, verify
     from .derivatives import check_gradient
+    from .drift import staleness
     from .inference import CallableModule
     from .model_files import load, save
     from .model_inference import infer as infer
@@ -65,6 +66,7 @@ __all__ = [
     "save",
     "set_config",
     "solvers",
+    "staleness",
     "svm",
     "testing",
     "verify",
@@ -79,6 +81,7 @@ _LAZY = {
     "open_rows": "sources",
     "report": "reporting.report",
     "save": "model_files",
+    "staleness": "drift",
     "verify": "certificate",
 }
 _MODULES = (

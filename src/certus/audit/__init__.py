@@ -4,9 +4,9 @@ from .column_steps import ColumnStep
 from .labels import Labels
 from .reading import Reading, known, read, readable
 from .shapes import READING_ERRORS, why_unreadable
-from .wrappers import unwrap
+from .wrappers import Unwrapped, unwrap
 
 __all__ = [
-    "READING_ERRORS", "ColumnStep", "Labels", "Reading", "known", "read", "readable", "unwrap",
-    "why_unreadable",
+    "READING_ERRORS", "ColumnStep", "Labels", "Reading", "Unwrapped", "known", "read", "readable",
+    "unwrap", "why_unreadable",
 ]  # fmt: skip

@@ -52,7 +52,7 @@ LIST_OF_MODELS = 'docs/certificates.md, "What can be audited"'
 
 def certify(model: object, rows: Rows, tol: float = TOL) -> Certificate:
     """Return the certificate of a fitted model on the rows of its fit."""
-    return _certify(_read(model, rows), rows, tol, _feature_names(model))
+    return certify_reading(_read(model, rows), rows, tol, feature_names(model))
 
 
 def _read(model: object, rows: Rows) -> audit.Reading:
@@ -82,22 +82,24 @@ def unproven(
         objective=objective, bound=None, gap=finding.gap, residual=finding.residual,
         kind=finding.kind, status="not proven", certified=False, tol=tol, coef_error=None,
         seconds=0.0, fingerprint=fingerprint(rows), _finding=finding,
-        feature_names=_feature_names(model),
+        feature_names=feature_names(model),
     )  # fmt: skip
 
 
-def _feature_names(model: object) -> tuple[str, ...] | None:
+def feature_names(model: object) -> tuple[str, ...] | None:
+    """Return the names of the columns that a model was fitted on, if they had names."""
     names = vars(model).get("feature_names_in_")
     return None if names is None else tuple(names)
 
 
-def _certify(
+def certify_reading(
     reading: audit.Reading,
     rows: Rows,
     tol: float,
     names: tuple[str, ...] | None,
     bound: bool = False,
 ) -> Certificate:
+    """Return the certificate of the claim that a reader found, by its proof."""
     started = time.perf_counter()
     claim, bound = CLAIMS[reading.definition], bound and reading.bound_on_demand
     proof = partial(prove, claim, reading, rows, tol, bound)
@@ -250,6 +252,41 @@ def unknown_model(model: object) -> str:
     )
 
 
+def read_problem(
+    model: object, X: object, y: object, sample_weight: object, offset: object, exposure: object
+) -> tuple[audit.Unwrapped, Rows, audit.Reading]:
+    """Return the model inside, the rows that reach it, and its claim; refuse in words."""
+    if is_collection(X):
+        X, y, sample_weight = open_collection(model, X, y, sample_weight), None, None
+    try:
+        require_same_order(X, y, sample_weight)
+    except ValueError as error:
+        raise CannotVerifyError(str(error)) from error
+    try:
+        inner = audit.unwrap(model, X, y)
+        if not audit.known(inner.model):
+            raise CannotVerifyError(unknown_model(inner.model))
+        if hasattr(inner.model, "fit"):  # a Tree has none
+            check_is_fitted(inner.model)
+    except NotFittedError as error:
+        raise CannotVerifyError(f"{type(model).__name__} is not fitted: fit it first") from error
+    except AttributeError as error:
+        raise CannotVerifyError(audit.why_unreadable(model, error)) from error
+    except CannotVerifyError:
+        raise
+    except ValueError as error:  # a step refuses the rows
+        raise CannotVerifyError(str(error)) from error
+    try:
+        rows = data_for_verify(inner.model, inner.X, inner.y, sample_weight)
+        if offset is not None or exposure is not None:
+            rows = _with_offsets(inner.model, rows, offset, exposure)
+        return inner, rows, _read(inner.model, rows)
+    except CannotVerifyError:
+        raise
+    except audit.READING_ERRORS as error:
+        raise CannotVerifyError(audit.why_unreadable(inner.model, error)) from error
+
+
 @refuses_in_one_frame
 def verify(
     model: object,
@@ -311,33 +348,10 @@ def verify(
         raise ValueError(f'by={by!r}: use "proof" or "page"')
     if decisions not in ("auto", True, False):
         raise ValueError(f'decisions={decisions!r}: use "auto", True or False')
-    if is_collection(X):
-        X, y, sample_weight = open_collection(model, X, y, sample_weight), None, None
+    inner, rows, reading = read_problem(model, X, y, sample_weight, offset, exposure)
     try:
-        require_same_order(X, y, sample_weight)
-    except ValueError as error:
-        raise CannotVerifyError(str(error)) from error
-    try:
-        inner = audit.unwrap(model, X, y)
-        if not audit.known(inner.model):
-            raise CannotVerifyError(unknown_model(inner.model))
-        if hasattr(inner.model, "fit"):  # a Tree has none
-            check_is_fitted(inner.model)
-    except NotFittedError as error:
-        raise CannotVerifyError(f"{type(model).__name__} is not fitted: fit it first") from error
-    except AttributeError as error:
-        raise CannotVerifyError(audit.why_unreadable(model, error)) from error
-    except CannotVerifyError:
-        raise
-    except ValueError as error:  # a step refuses the rows
-        raise CannotVerifyError(str(error)) from error
-    try:
-        rows = data_for_verify(inner.model, inner.X, inner.y, sample_weight)
-        if offset is not None or exposure is not None:
-            rows = _with_offsets(inner.model, rows, offset, exposure)
-        reading = _read(inner.model, rows)
-        make = _certify_by_page if by == "page" else _certify
-        certificate = make(reading, rows, tol, _feature_names(inner.model), bound)
+        make = _certify_by_page if by == "page" else certify_reading
+        certificate = make(reading, rows, tol, feature_names(inner.model), bound)
         certificate = replace(certificate, _steps=None if inner.steps is None else (*inner.steps,))
         if certificate.certified:
             certificate = compared_with_answers(certificate, inner.model, rows, reading)

@@ -5,7 +5,8 @@
     20 steps    Lloyd's iteration from k rows of the data, tol 0: after so many steps every library
                 is at the same centres, whatever it skipped on the way
     to the end  the same until no row changes its cluster
-    fit         k-means++ and Lloyd's iteration as the defaults have them: starts differ by chance
+    fit         each library at its defaults, with k-means++ (certus: and moves of single rows after
+                Lloyd's steps, which its rows above leave out): starts differ by chance
     k-means++   the start alone, the best of 2 + log k candidates a step; F is its potential
     k-means‖    the start alone, by rounds over all rows
 

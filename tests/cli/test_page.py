@@ -8,7 +8,7 @@ from certus.cli import main
 from tests.house.source import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "commands.md"
-EXIT_1 = ("stopped.certus", "--stale")  # not certified, and stale
+EXIT_1 = ("stopped.certus", "stopped.skops", "--stale")  # not certified, and stale
 
 
 def test_commands_print_what_the_page_shows(tmp_path, monkeypatch, capfd):

@@ -271,3 +271,28 @@ def test_groups_are_of_near_centres():
     assert all(np.ptp(C[group == g, 0]) < 20 for g in np.unique(group))
     np.testing.assert_array_equal(groups_of(C, 30), np.arange(24))
     np.testing.assert_array_equal(groups_of(C, 1), 0)
+
+
+@pytest.mark.parametrize("order", ["forwards", "backwards"])
+def test_iterates_that_are_read_later_are_those_of_as_many_steps(variant, request, order):
+    if "few rows" not in request.node.name:
+        pytest.skip("bounds hand on the iterate of the moment")
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(400, 2))
+    steps = []
+    lloyd(Rows(X), X[:9], on_step=lambda step: steps.append(step) or False)
+    assert len(steps) > 4
+    for step in steps if order == "forwards" else steps[::-1]:
+        C, labels = step.parameters()
+        fit = lloyd(Rows(X), X[:9], max_iter=step.iteration)
+        np.testing.assert_array_equal(C, fit.centers)
+        np.testing.assert_array_equal(labels, _nearest(X, before(X, X[:9], step.iteration)))
+
+
+def before(X, start, n_iter):
+    """Return the centres before the last of some steps, to which its labels belong."""
+    return start if n_iter == 1 else lloyd(Rows(X), start, max_iter=n_iter - 1).centers
+
+
+def _nearest(X, C):
+    return squares(X, C).argmin(axis=1)

@@ -189,12 +189,38 @@ def test_an_exported_script_takes_the_offsets_beside_the_targets(tmp_path):
     script = tmp_path / "check.py"
     model.certificate_.export(script)
     np.save(tmp_path / "X.npy", X)
-    codes = []
-    for exposure in (e, e**1.1):
+    for exposure, code in ((e, 0), (e**1.1, 1)):
         np.save(tmp_path / "y.npy", np.column_stack([y, np.log(exposure)]))
-        call = [sys.executable, str(script), str(tmp_path / "X.npy"), str(tmp_path / "y.npy")]
-        codes.append(subprocess.run(call, capture_output=True, check=False).returncode)
-    assert codes == [0, 1]
+        assert exit_code(script, "X.npy", "y.npy") == code
+
+
+def exit_code(script, *files):
+    call = [sys.executable, script.name, *files]
+    return subprocess.run(call, capture_output=True, check=False, cwd=script.parent).returncode
+
+
+@each_model
+@pytest.mark.parametrize("weighted", [False, True])
+def test_an_exported_script_takes_offsets_from_files_and_columns_of_csv(Model, weighted, tmp_path):
+    X, y, s = problem(Model, weighted=weighted)
+    o = np.random.default_rng(1).normal(size=len(X))
+    table = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    model = Model(alpha=0.2).fit(table, y, s, offset=o)
+    script = tmp_path / "check.py"
+    model.certificate_.export(script)
+    assert script.read_text().count("\n") <= 150
+    for offset, code in ((o, 0), (1.1 * o, 1)):
+        columns = {"y": y, "log years": offset, **({"weight": s} if weighted else {})}
+        table.assign(**columns).to_csv(tmp_path / "data.csv", index=False)
+        assert exit_code(script, "data.csv", *columns) == code
+        table.to_csv(tmp_path / "X.csv", index=False)
+        for name, values in columns.items():
+            pd.Series(values, name=name).to_csv(tmp_path / f"{name}.csv", index=False)
+        assert exit_code(script, "X.csv", *(f"{name}.csv" for name in columns)) == code
+        pd.DataFrame({"y": y, "o": offset}).to_csv(tmp_path / "both.csv", index=False)
+        weights = ["weight.csv"] * weighted
+        assert exit_code(script, "X.csv", "both.csv", *weights) == code
+    assert exit_code(script, "X.csv", "y.csv") == 2
 
 
 def test_metadata_routing_passes_exposures_to_fit_and_predict():

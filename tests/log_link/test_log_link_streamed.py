@@ -1,10 +1,12 @@
 """Poisson and Gamma regression on streamed rows: the bits of fits on arrays, and their proofs."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
 import certus
+from certus.exceptions import CannotVerifyError
 from certus.linear_model import GammaRegressor, PoissonRegressor
 from tests.engines.parts_table import PartsTable
 from tests.streamed.linear_cases import CASES, N, assert_equal_bits, draw, table_of
@@ -81,5 +83,69 @@ def test_bad_targets_and_exposures_of_a_table_are_refused(small_blocks):
     with pytest.raises(ValueError, match=r"1 target below 0.*first: row 4321, -3"):
         PoissonRegressor().fit(table_of(X, y))
     y[4321] = 3
-    with pytest.raises(ValueError, match="read block by block"):
+    with pytest.raises(ValueError, match=r"exposure as numbers: .*read block by block"):
         PoissonRegressor().fit(table_of(X, y), exposure=np.ones(N))
+    e = np.ones(N)
+    table, names = table_of(X, np.column_stack([y, e])), ("claims", "years")
+    table.target_names = names
+    with pytest.raises(ValueError, match=r"exposure='yeras': .* The targets of .*: claims, years"):
+        PoissonRegressor().fit(table, exposure="yeras")
+    with pytest.raises(ValueError, match="has 2 targets: say which of them is the exposure"):
+        PoissonRegressor().fit(table)
+    model = PoissonRegressor().fit(table, exposure="years")
+    with pytest.raises(CannotVerifyError, match="has 2 targets: say which of them is the exposure"):
+        certus.verify(model, table)
+    alone = table_of(X, y)
+    alone.target_names = ("claims",)
+    with pytest.raises(ValueError, match=r"has 1 target \(claims\).*open it with two"):
+        PoissonRegressor().fit(alone, exposure="claims")
+    e[4321] = 0
+    table = table_of(X, np.column_stack([y, e]))
+    table.target_names = names
+    with pytest.raises(ValueError, match=r"'years' has 1 value not above 0 \(first: row 4321, 0"):
+        PoissonRegressor().fit(table, exposure="years")
+
+
+@pytest.mark.parametrize("kind", ["blocks", "parts"])
+@pytest.mark.parametrize("role", ["exposure", "offset"])
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_an_exposure_is_a_second_target_of_a_table(model, role, kind, small_blocks):
+    X, y, s = draw(weights=True)
+    e = np.random.default_rng(3).uniform(0.5, 3.0, size=len(X))
+    y = positive(model, X, y) * (e if isinstance(model, GammaRegressor) else 1.0)
+    column = e if role == "exposure" else np.log(e)
+    both = np.column_stack([column, y])  # in any order
+    table = table_of(X, both, s)
+    if kind == "parts":
+        table = PartsTable(X, both, s, cuts=(700, 701, 5000))
+    table.target_names = ("years", "claims")
+    streamed = clone(model).fit(table, **{role: "years"})
+    on_arrays = clone(model).fit(X, y, s, **{role: column})
+    assert_equal_bits(streamed, on_arrays)
+    assert certus.verify(streamed, table, **{role: "years"}).status == (
+        on_arrays.certificate_.status
+    )
+    assert streamed.score(table, **{role: "years"}) == pytest.approx(
+        on_arrays.score(X, y, s, **{role: column}), rel=1e-12
+    )
+    np.testing.assert_array_equal(
+        streamed.predict(table, **{role: "years"}), on_arrays.predict(X, **{role: column})
+    )
+    if model.alpha == 0 and on_arrays.certificate_.certified:
+        np.testing.assert_allclose(
+            streamed.inference(table, **{role: "years"}).standard_errors,
+            on_arrays.inference(X, y, s, **{role: column}).standard_errors,
+            rtol=1e-12,
+        )
+
+
+def test_exposures_of_a_csv_file_are_named(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.normal(size=300), "years": rng.uniform(0.5, 3, size=300)})
+    frame["claims"] = rng.poisson(frame.years * np.exp(0.3 * frame.age))
+    frame.to_csv(tmp_path / "claims.csv", index=False)
+    with certus.open_rows(tmp_path / "claims.csv", target=["claims", "years"]) as rows:
+        model = PoissonRegressor(alpha=0).fit(rows, exposure="years")
+        assert certus.verify(model, rows, exposure="years").certified
+    other = PoissonRegressor(alpha=0).fit(frame[["age"]], frame.claims, exposure=frame.years)
+    np.testing.assert_array_equal(model.coef_, other.coef_)

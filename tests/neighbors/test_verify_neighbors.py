@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import certus
-from certus.audit.neighbor_metrics import METRICS
-from certus.audit.neighbors import _count
+from certus.audit.readers.neighbor_metrics import METRICS
+from certus.audit.readers.neighbors import _count
 from certus.data.rows import Rows
 from certus.exceptions import CannotVerifyError
 from certus.neighbors import KNeighborsClassifier

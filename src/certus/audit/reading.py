@@ -12,7 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from . import (
+from . import statsmodels_results
+from .labels import Labels
+from .readers import (
     classifiers,
     clusters,
     linear,
@@ -24,7 +26,6 @@ from . import (
     svc,
     svm,
 )
-from .labels import Labels
 from .shapes import require_coefficients, require_penalties
 from .types import FittedModel
 
@@ -151,17 +152,21 @@ def readable() -> list[str]:
 
 
 def known(model: FittedModel) -> bool:
-    return _known_name(model) is not None
+    return _known_name(model) is not None or statsmodels_results.is_fit(model)
 
 
 def read(model: Any, rows: "Rows") -> Reading:
     """Read the claim of a fitted model of a known class about its own rows."""
-    public_name = _known_name(model)
-    assert public_name is not None
-    library, _, name = public_name.partition(".")
-    ours = library == "certus"
-    shown = type(model).__name__ if ours else public_name
-    reading = Reading(model=shown, ours=ours, **_READERS[library][name](model, rows))
+    if statsmodels_results.is_fit(model):
+        found, shown, ours = statsmodels_results.read(model, rows), model.public_name, False
+    else:
+        public_name = _known_name(model)
+        assert public_name is not None
+        library, _, name = public_name.partition(".")
+        ours = library == "certus"
+        found, shown = _READERS[library][name](model, rows), public_name
+        shown = type(model).__name__ if ours else shown
+    reading = Reading(model=shown, ours=ours, **found)
     require_coefficients(model, reading.parameters, rows, reading.labels)
     require_penalties(reading.parameters)
     return reading

@@ -31,6 +31,8 @@ class Unwrapped(NamedTuple):
     steps: list[ColumnStep] | None = None  # columns that a pipeline computes, if it mixes none
     recorded: tuple[RecordedRows, ...] = ()  # numbers of rows that parts were fitted on
     centered: CenteredElsewhere | None = None  # by the scaler right before the model
+    evidence: tuple[str, ...] = ()  # where the rows differ from those that the model recorded
+    same_rows: bool = False  # they are the recorded ones
 
 
 def unwrap(model: Any, X: object, y: object) -> Unwrapped:

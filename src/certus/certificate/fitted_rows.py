@@ -40,6 +40,8 @@ def compared_with_fit(
         evidence = evidence_of_other_rows(inner, reading, rows, certificate._finding)
         if evidence:
             return replace(certificate, notes=tuple(notes), other_rows=evidence)
+    if not reading.ours and inner.same_rows:
+        return replace(certificate, notes=tuple(notes))
     if not reading.ours:
         notes.append(ROWS_GIVEN)
         if sample_weight is None and certificate.kind != "exact":

@@ -3,7 +3,8 @@
     Σ s (p − y) = 0        at the optimum of a logistic model with a free intercept
     Σ s r = 0              of least squares with an intercept, however early its solver stopped
 
-Least squares is centred before it is solved, so its mean residual is 0 up to rounding. The solvers
+A result of statsmodels holds its rows, with which the rows given were compared. Least squares is
+centred before it is solved, so its mean residual is 0 up to rounding. The solvers
 of logistic regression end where no slope per row is above their tol, if they do not end at
 max_iter: a mean residual far above it was not left by them. Numbers of rows that the model or its
 scaler recorded count as well. Where a model has none of these traces, nothing is concluded.
@@ -37,9 +38,9 @@ def evidence_of_other_rows(
     inner: Unwrapped, reading: Reading, rows: Rows, finding: Finding
 ) -> tuple[str, ...]:
     """Return what says that the model was fitted on other rows, in numbers; empty if nothing."""
-    if reading.ours:  # recognised by their fingerprint
+    if reading.ours or inner.same_rows:  # recognised by their fingerprint, or recorded
         return ()
-    found = _recorded(inner, rows)
+    found = [*inner.evidence, *_recorded(inner, rows)]
     if not found and inner.centered is not None:
         column, mean = inner.centered
         if abs(mean) > MAX_SCALED_MEAN.get(np.dtype(rows.X.dtype), MAX_SCALED_MEAN_DEFAULT):

@@ -6,6 +6,7 @@ Every certificate is made here, those of our own fits included. The solver takes
 import copy
 import re
 import time
+from collections.abc import Sized
 from dataclasses import replace
 from functools import partial
 from typing import Literal, cast
@@ -39,7 +40,7 @@ from .findings import (
 )
 from .fingerprint import fingerprint
 from .fitted_rows import compared_with_fit
-from .offsets import with_offsets
+from .offsets import offsets, with_offsets
 from .pages.run import run_page
 from .parameters import Parameters
 from .proving import prove, with_causes
@@ -88,7 +89,7 @@ def unproven(
 
 def feature_names(model: object) -> tuple[str, ...] | None:
     """Return the names of the columns that a model was fitted on, if they had names."""
-    names = vars(model).get("feature_names_in_")
+    names = vars(model).get("feature_names_in_", vars(model).get("columns_"))
     return None if names is None else tuple(names)
 
 
@@ -252,10 +253,28 @@ def unknown_model(model: object) -> str:
     )
 
 
+def _of_statsmodels(
+    result: object, X: object, y: object, s: object, offset: object, exposure: object
+) -> tuple[audit.Unwrapped, ArrayLike | None, ArrayLike | None]:
+    """Return a result's model with rows, weights and offset, those of its fit where none is given.
+
+    A result whose claim is not known, and rows that do not fit it, raise ValueError.
+    """
+    n = len(y) if isinstance(y, Sized) else int(getattr(result, "nobs", 0))
+    own = audit.with_rows(result, X, y, s, offsets(offset, exposure, n))
+    inner = audit.Unwrapped(own.fit, own.X, own.y, (), evidence=own.evidence, same_rows=own.same)
+    return inner, own.sample_weight, own.offset
+
+
 def read_problem(
-    model: object, X: object, y: object, sample_weight: object, offset: object, exposure: object
-) -> tuple[audit.Unwrapped, Rows, audit.Reading]:
-    """Return the model inside, the rows that reach it, and its claim; refuse in words."""
+    model: object,
+    X: object,
+    y: object,
+    sample_weight: ArrayLike | None,
+    offset: ArrayLike | None = None,
+    exposure: ArrayLike | None = None,
+) -> tuple[audit.Unwrapped, Rows, audit.Reading, ArrayLike | None]:
+    """Return the model inside, the rows that reach it, its claim, and its weights; else refuse."""
     if is_collection(X):
         X, y, sample_weight = open_collection(model, X, y, sample_weight), None, None
     try:
@@ -263,7 +282,15 @@ def read_problem(
     except ValueError as error:
         raise CannotVerifyError(str(error)) from error
     try:
-        inner = audit.unwrap(model, X, y)
+        if audit.is_result(model):
+            inner, sample_weight, offset = _of_statsmodels(
+                model, X, y, sample_weight, offset, exposure
+            )
+            exposure = None
+        elif X is None:
+            raise ValueError(f"give the rows that this {type(model).__name__} was fitted on: X=…")
+        else:
+            inner = audit.unwrap(model, X, y)
         if not audit.known(inner.model):
             raise CannotVerifyError(unknown_model(inner.model))
         if hasattr(inner.model, "fit"):  # a Tree has none
@@ -278,9 +305,10 @@ def read_problem(
         raise CannotVerifyError(str(error)) from error
     try:
         rows = data_for_verify(inner.model, inner.X, inner.y, sample_weight)
-        if offset is not None or exposure is not None:
+        has_offset = getattr(inner.model, "has_offset_", False)
+        if offset is not None or exposure is not None or has_offset:
             rows = _with_offsets(inner.model, rows, offset, exposure)
-        return inner, rows, _read(inner.model, rows)
+        return inner, rows, _read(inner.model, rows), sample_weight
     except CannotVerifyError:
         raise
     except audit.READING_ERRORS as error:
@@ -290,7 +318,7 @@ def read_problem(
 @refuses_in_one_frame
 def verify(
     model: object,
-    X: object,
+    X: object = None,
     y: object = None,
     sample_weight: ArrayLike | None = None,
     tol: float | None = None,
@@ -307,10 +335,12 @@ def verify(
     ----------
     model : fitted model
         A model of certus or scikit-learn; also a Pipeline (its last step, on the transformed data),
-        a GridSearchCV (its best estimator) or a TransformedTargetRegressor.
+        a GridSearchCV (its best estimator) or a TransformedTargetRegressor. Of statsmodels the
+        result of ``fit``.
     X, y, sample_weight : array-like, or Dask collections
         The rows that the model was fitted on, with the weights that it was fitted with. X may be
         a table of ``certus.open_rows``, which has its targets and weights among its columns.
+        A result of statsmodels recorded its rows, weights and offsets: each may be left out.
     tol : float, optional
         Residual up to which the model is called optimal (default 1e-6).
     bound : bool, default=False
@@ -320,8 +350,8 @@ def verify(
         "proof": the module of ``certus.proofs``, which works block by block and bounds every
         rounding error. "page": the module of ``certus.definitions``, at most 80 lines of NumPy on
         whole dense arrays, which ``export`` writes as a script.
-    offset, exposure : array-like, optional
-        Those that a PoissonRegressor or GammaRegressor was fitted with.
+    offset, exposure : array-like or str, optional
+        Those that a PoissonRegressor, a GammaRegressor or a result of statsmodels was fitted with.
     decisions : {"auto", True, False}, default="auto"
         Whether to compare the model's predictions on these rows with those at the optimum, which
         costs a fit that starts from the model's parameters: ``Certificate.decisions``. "auto":
@@ -348,7 +378,7 @@ def verify(
         raise ValueError(f'by={by!r}: use "proof" or "page"')
     if decisions not in ("auto", True, False):
         raise ValueError(f'decisions={decisions!r}: use "auto", True or False')
-    inner, rows, reading = read_problem(model, X, y, sample_weight, offset, exposure)
+    inner, rows, reading, sample_weight = read_problem(model, X, y, sample_weight, offset, exposure)
     try:
         make = _certify_by_page if by == "page" else certify_reading
         certificate = make(reading, rows, tol, feature_names(inner.model), bound)

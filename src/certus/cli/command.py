@@ -3,6 +3,7 @@
     certus fit        fit a model to a table, print its certificate, write a model file
     certus predict    answers of a model file for the rows of a table
     certus verify     recompute the claim of a model file from its table
+    certus audit      the same for a model that any library fitted
     certus report     can a column be predicted, how well, with what evidence: a page to send
     certus cluster    groups of rows, with evidence or "none found"
     certus show       what a model file holds
@@ -30,12 +31,25 @@ from ..exceptions import (
     UsageError,
 )
 from ..text.suggestions import unknown
-from . import cluster, demo, doctor, export, fit, output, predict, report, show, verify, warm
+from . import (
+    audit,
+    cluster,
+    demo,
+    doctor,
+    export,
+    fit,
+    output,
+    predict,
+    report,
+    show,
+    verify,
+    warm,
+)
 from .exit_codes import BUG, DATA_REFUSED, MODEL_FILE_REFUSED, OK, STOPPED, USAGE
 from .models import split_flags
 from .tables import with_marks_attached
 
-COMMANDS = (report, fit, predict, verify, cluster, show, export, demo, doctor, warm)
+COMMANDS = (report, fit, predict, verify, audit, cluster, show, export, demo, doctor, warm)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -99,7 +113,7 @@ def _run(arguments: list[str]) -> int:
         chosen = parser.parse_args(arguments)
     except SystemExit as stop:  # --help, --version, or an option that does not exist
         return stop.code if isinstance(stop.code, int) else USAGE
-    chosen.flags = flags
+    chosen.flags, chosen.arguments = flags, arguments
     code: int = chosen.run(chosen)
     return code
 

@@ -194,6 +194,23 @@ def _satellites() -> Data:
     return rng.normal(kind[:, None], 0.5, size=(600, 3)) + 1.5e11, kind
 
 
+def _accidents() -> Data:
+    """Accidents by age in days, metres driven and town; in the last town there were none."""
+    rng = np.random.default_rng(0)
+    days, metres = rng.uniform(6500, 30_000, 2000), 1e3 * rng.lognormal(9, 0.7, 2000)
+    town = rng.integers(0, 4, 2000)
+    mean = np.exp(1 - days / 20_000 + 0.3 * (town == 1)) * np.sqrt(metres / 1e7) * (town < 3)
+    return np.column_stack([days, metres, np.eye(4)[town][:, 1:]]), rng.poisson(mean)
+
+
+def _costs() -> Data:
+    """Costs of the accidents by age in days and income in dollars."""
+    rng = np.random.default_rng(0)
+    days, income = rng.uniform(6500, 30_000, 2000), rng.lognormal(10, 0.5, 2000)
+    mean = np.exp(8 - days / 20_000 + income / 1e5)
+    return np.column_stack([days, income]), mean * rng.gamma(2.0, 0.5, 2000)
+
+
 def _evenly_spread() -> Data:
     """No clusters at all: Lloyd's steps are many and small."""
     return np.random.default_rng(0).uniform(size=(3000, 2)), None
@@ -254,6 +271,12 @@ ROWS = (
     Row("ordinal", "linear_model.OrdinalRegression", "load_diabetes, in five steps", _steps,
         alone=True),
     Row("softmax", "linear_model.LogisticRegression", "load_wine, three classes", _wine),
+    Row("counts", "linear_model.PoissonRegressor", "accidents by age in days, metres driven, town",
+        _accidents, {"alpha": 1e-3}),
+    Row("zeros", "linear_model.PoissonRegressor", "accidents, none of them in one town",
+        _accidents, {"alpha": 0}, expects="no finite optimum"),
+    Row("amounts", "linear_model.GammaRegressor", "costs by age in days, income", _costs,
+        {"alpha": 0}),
     Row("neighbors", "neighbors.KNeighborsClassifier", "load_digits", _digits, expects="exact"),
     Row("far", "neighbors.KNeighborsClassifier", "far from 0",
         _satellites, {"algorithm": "brute"}, expects="exact"),

@@ -48,7 +48,7 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     tables.add_reading_options(parser)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, decisions="auto")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -56,8 +56,7 @@ def run(args: argparse.Namespace) -> int:
     if args.stale:
         return stale.run(args)
     _require_by(args)
-    found = _of_files(args) if opening.is_streamed(args.table, args.stream) else None
-    certificate, warned = found or _of_table(args)
+    certificate, warned = certificate_of(args)
     if args.json:
         output.json_result("verify", {
             "certificate": certificate.to_dict(), "warnings": warned,
@@ -74,6 +73,12 @@ def _require_by(args: argparse.Namespace) -> None:
     args.by = args.by or "proof"
     if args.by not in ("proof", "page"):
         raise UsageError(f"--by {args.by}: proof or page, or with --stale a column of periods")
+
+
+def certificate_of(args: argparse.Namespace) -> "tuple[Certificate, list[str]]":
+    """The certificate of a model file on the table of its fit, and the warnings on the way."""
+    found = _of_files(args) if opening.is_streamed(args.table, args.stream) else None
+    return found or _of_table(args)
 
 
 def _of_table(args: argparse.Namespace) -> "tuple[Certificate, list[str]]":
@@ -97,7 +102,8 @@ def _of_rows(
     s = None if weights is None else weights_of(table, weights)
     with output.warnings_noted() as warned, refusals(file.model):
         model, rows = inner_problem(file.model, X)
-        return verify(model, rows, y, sample_weight=s, by=args.by), warned
+        found = verify(model, rows, y, sample_weight=s, by=args.by, decisions=args.decisions)
+    return found, warned
 
 
 def _of_files(args: argparse.Namespace) -> "tuple[Certificate, list[str]] | None":

@@ -50,6 +50,7 @@ class StreamedTable(ABC):
     classes: np.ndarray | None = None  # where y holds class indices, the classes; else None
     # where y holds few different whole numbers, those, ascending: the classes for a classifier
     distinct_targets: np.ndarray | None = None
+    target_names: tuple[str, ...] = ()  # of the columns of y, where they have names
     missing = False  # whether X may hold NaN
     description = "rows"  # of the source, for messages
     engine: BlockEngine | None = None  # where passes run, if not on threads of this process

@@ -102,7 +102,7 @@ def staleness(
     """
     _require(n_old, method, level)
     X, periods = split(model, X, by)
-    inner, rows, reading = read_problem(model, X, y, sample_weight, offset, exposure)
+    inner, rows, reading, _ = read_problem(model, X, y, sample_weight, offset, exposure)
     _require_known(reading, rows)
     if periods is not None:
         periods.require(rows.shape[0], MAX_PERIODS)

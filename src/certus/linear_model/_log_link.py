@@ -14,7 +14,7 @@ from sklearn.base import RegressorMixin
 
 from ..base.certified import CertifiedEstimator
 from ..certificate import TOL, Certificate, certify
-from ..certificate.offsets import require_no_offsets_beside, with_offsets
+from ..certificate.offsets import with_offsets
 from ..data.memory import memory_for_gram
 from ..data.rows import Rows
 from ..data.validation import (
@@ -96,9 +96,9 @@ class LogLinkRegressor(LogLinkAnswers, RegressorMixin, CertifiedEstimator, ABC):
         y : array-like of shape (n_samples,)
         sample_weight : float or array-like of shape (n_samples,), default=None
             A row of weight 2 counts as two equal rows.
-        offset : float or array-like of shape (n_samples,), default=None
-            o, a part of log mean whose coefficient is 1.
-        exposure : float or array-like of shape (n_samples,), default=None
+        offset : float, array-like of shape (n_samples,) or str, default=None
+            o, a part of log mean whose coefficient is 1. Of a table, the name of its second target.
+        exposure : float, array-like of shape (n_samples,) or str, default=None
             e > 0, such as the time or the population behind each target: offset log e.
 
         Returns
@@ -106,9 +106,7 @@ class LogLinkRegressor(LogLinkAnswers, RegressorMixin, CertifiedEstimator, ABC):
         self
         """
         l1, l2 = self._strengths()
-        require_no_offsets_beside(X, offset, exposure)
-        rows = self._rows(X, y, sample_weight)
-        rows = with_offsets(rows, offset, exposure)
+        rows = self._rows(X, y, sample_weight, offset, exposure)
         start = self._start(rows.shape[1])
         self.has_offset_ = bool(rows.y.shape[1] > 1)
         self._forget("_direction")
@@ -147,16 +145,20 @@ class LogLinkRegressor(LogLinkAnswers, RegressorMixin, CertifiedEstimator, ABC):
             raise ValueError(f"l1_ratio={ratio!r}: give a number from 0 (ridge) to 1 (lasso)")
         return float(alpha) * float(ratio), float(alpha) * (1 - float(ratio))
 
-    def _rows(self, X: object, y: object, sample_weight: object) -> Rows:
+    def _rows(
+        self, X: object, y: object, sample_weight: object, offset: object, exposure: object
+    ) -> Rows:
         rows, flat = data_for_fit(self, X, y, sample_weight)
+        if rows.streamed:
+            return self._in_range(with_offsets(rows, offset, exposure))
         if rows.y.shape[1] > 1:
             raise ValueError(
                 f"y should be a 1d array, got an array of shape {rows.y.shape} instead: fit a "
                 "model for each target"
             )
-        if not flat and not rows.streamed:
+        if not flat:
             warn_of_a_column()
-        return self._in_range(rows)
+        return with_offsets(self._in_range(rows), offset, exposure)
 
     def _start(self, p: int) -> tuple[np.ndarray, np.ndarray] | None:
         """Return (w, b) of a warm start; None for a cold one."""

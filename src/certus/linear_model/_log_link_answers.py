@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..certificate.offsets import offsets, require_no_offsets_beside, with_offsets
+from ..certificate.offsets import offsets_for, with_offsets
 from ..data.rows import Rows
 from ..data.streamed import StreamedTable
 from ..data.streamed_input import columns_of_queries, rows_of_targets
@@ -47,7 +47,7 @@ class LogLinkAnswers:
         ndarray of shape (n_samples,)
         """
         z = scores(self, X)
-        o = offsets(offset, exposure, len(z))
+        o = offsets_for(X, offset, exposure, len(z))
         with np.errstate(over="ignore"):
             means: np.ndarray = np.exp(z if o is None else z + o)
         return means
@@ -86,9 +86,8 @@ class LogLinkAnswers:
         self, table: StreamedTable, offset: object = None, exposure: object = None
     ) -> float:
         """Return D² on the rows of a table."""
-        require_no_offsets_beside(table, offset, exposure)
         rows = rows_of_targets(self, columns_of_queries(self, table))
-        return self._explained(self._in_range(rows))
+        return self._explained(self._in_range(with_offsets(rows, offset, exposure)))
 
     def _null(self, rows: Rows, fit_intercept: bool = True) -> float:
         """Return half the deviance of the intercept alone."""

@@ -71,8 +71,9 @@ def open_rows(
         The columns of X, in this order; None: all but target and weights. For ``.npy``: their
         numbers, from 0.
     target : str or list of str, default=None
-        The column of y, or several of a regression. For ``.npy``: the number of a column, or the
-        path of another ``.npy`` file; for Dask arrays and blocks: another collection or array.
+        The column of y, or several of a regression (of counts, also their exposure). For
+        ``.npy``: the number of a column, or the path of another ``.npy`` file; for Dask arrays and
+        blocks: another collection or array.
     weights : str, default=None
         The column of sample weights. For ``.npy`` as ``target``.
     classes : "auto", True or False, default="auto"

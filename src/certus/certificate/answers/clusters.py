@@ -10,7 +10,7 @@ import numpy as np
 
 from ...audit import Reading
 from ...audit.answers import call_methods
-from ...audit.neighbors import first_other_row
+from ...audit.readers.neighbors import first_other_row
 from ...data.rows import Rows
 from ...proofs import answers as expected_answers
 from ...proofs import answers_from_rows as by_rows

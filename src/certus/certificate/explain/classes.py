@@ -21,7 +21,7 @@ from .optimum import (
     optimum_finding,
 )
 from .separation import no_finite_optimum, separates
-from .stopping import longer, stopped_by, too_high
+from .stopping import longer, of_statsmodels, replacement, stopped_by, too_high
 from .wording import Lines, cause_and_remedy
 
 if TYPE_CHECKING:
@@ -90,9 +90,9 @@ class ClassWording(OptimumWording):
             return "raise max_iter" + ("" if iteration.one_solver else ", or use solver='auto'")
         if iteration.stochastic:
             return SGD_REMEDY + self._instead_of_sgd(c)
-        ours = c.model.replace("sklearn", "certus", 1)
+        ours = replacement(c)
         steps = ["standardise first"] if _odd_columns(c) else []
-        steps += longer(iteration)
+        steps += ["raise maxiter of fit"] if of_statsmodels(c) else longer(iteration)
         return ", or ".join([*filter(None, [", ".join(steps)]), f"use {ours}"])
 
     def _instead_of_sgd(self, c: "Certificate") -> str:

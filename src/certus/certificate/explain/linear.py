@@ -25,6 +25,7 @@ from .optimum import (
     objective_row,
     optimum_finding,
 )
+from .stopping import of_statsmodels, replacement
 from .wording import Lines, cause_and_remedy
 
 if TYPE_CHECKING:
@@ -135,6 +136,8 @@ def _remedy(c: "Certificate") -> str:
         return "drop or combine columns that nearly repeat others"
     if c.labels is not None:  # of RidgeClassifier there is none of ours
         return "standardise first, or use solver='svd'"
+    if of_statsmodels(c):  # pinv and QR, whatever the columns' scales
+        return f"use {replacement(c)}"
     return f"standardise first, or use certus.linear_model.{c.model.rsplit('.', 1)[-1]}"
 
 

@@ -59,6 +59,33 @@ def longer(iteration: Iteration) -> list[str]:
     return steps
 
 
+# --- the certus class of the same objective -------------------------------------------------------
+
+OF_STATSMODELS = {
+    "OLS": "LinearRegression()", "WLS": "LinearRegression()",
+    "GLM(Gaussian)": "LinearRegression()",
+    "Logit": "LogisticRegression({})", "GLM(Binomial)": "LogisticRegression({})",
+    "Poisson": "PoissonRegressor({})", "GLM(Poisson)": "PoissonRegressor({})",
+}  # fmt: skip
+
+
+def of_statsmodels(c: "Certificate") -> bool:
+    return c.model.startswith("statsmodels.")
+
+
+def replacement(c: "Certificate") -> str:
+    """Return the class by its full name, of statsmodels with the parameters of the fit."""
+    if not of_statsmodels(c):
+        return c.model.replace("sklearn", "certus", 1)
+    name = OF_STATSMODELS[c.model.partition(".")[2]]
+    l1 = c.parameters.get("l1", 0.0)
+    if name.startswith("Logistic"):
+        return (
+            f"certus.linear_model.{name.format(f'C={1 / l1:g}, l1_ratio=1' if l1 else 'C=np.inf')}"
+        )
+    return f"certus.linear_model.{name.format(f'alpha={l1:g}' + ', l1_ratio=1' * bool(l1))}"
+
+
 # --- decisions ------------------------------------------------------------------------------------
 
 

@@ -165,10 +165,14 @@ def _loader(c: "Certificate", problems: list[PageCall]) -> str:
             missing=template.MISSING, missing_numbers=template.MISSING_NUMBERS,
         )  # fmt: skip
     weights = f"more[{int(targets)}].ravel().astype(float)"
-    counts = (2, 3) if targets else (1,) if first.page in UNWEIGHTED_PAGES else (1, 2)
+    offset = bool(targets and c.parameters.get("offset"))
+    counts: tuple[int, ...] = (1,) if first.page in UNWEIGHTED_PAGES else (1, 2)
+    if targets:
+        counts = (2, 3, 4) if offset else (2, 3)
     main = template.MAIN.format(
         counts=counts, X=_X(c), y=_y(c, targets), length=", len(y)" if targets else "",
         s=f"{weights} if len(more) > {int(targets)} else np.ones(len(X))",
+        offset=template.JOIN_OFFSETS if offset else "",
         rows="X" if constant is None else f"np.column_stack([X, np.full(len(X), {constant!r})])",
         report=_report(c),
     )  # fmt: skip

@@ -17,7 +17,8 @@ Exit code: 0 the claim holds, 1 it does not, 2 the data could not be read.
 '''
 WITH_TARGETS = "X.npy y.npy [weights.npy]       or: data.csv TARGET [WEIGHTS], columns by name"
 WITH_OFFSETS = (
-    "X.npy y.npy [weights.npy]       y.npy: (n, 2), the targets and their offsets (log exposure)"
+    "X.npy y.npy offset.npy [weights.npy]       or: data.csv TARGET OFFSET [WEIGHTS], columns by "
+    "name\n    Offsets are log exposures, and may also be a second column of y."
 )
 WITH_WEIGHTS = "X.npy [weights.npy]"
 ROWS_ALONE = "X.npy"
@@ -118,7 +119,7 @@ def main(files):
         T = table(files[0])
         X = np.column_stack({X})
         more = [T[f] if f in T else np.column_stack([*table(f).values()]) for f in files[1:]]
-        y, s = {y}, {s}
+{offset}        y, s = {y}, {s}
         if X.shape != SHAPE or {{len(X)}} != {{len(s){length}}}:
             raise ValueError(f"X is {{X.shape}}, the fit's is {{SHAPE}}; or y has another length")
     except (OSError, ValueError, KeyError, IndexError, TypeError, MemoryError) as error:
@@ -130,6 +131,11 @@ def main(files):
     return 0 if holds else 1
 
 if __name__ == "__main__": sys.exit(main(sys.argv[1:]))
+"""
+
+# targets and offsets as the two columns of y
+JOIN_OFFSETS = """\
+        if more[0].size == len(X): more[:2] = [np.column_stack(more[:2])]
 """
 
 OPTIMUM_REPORT = """\

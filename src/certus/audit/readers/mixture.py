@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .answers import without_column_names
+from ..answers import without_column_names
+from ..types import FittedModel
 from .clusters import MAX_PREDICTED_ROWS
 from .neighbor_metrics import is_ours
-from .types import FittedModel
 
 if TYPE_CHECKING:
-    from ..data.rows import Rows
+    from ...data.rows import Rows
 
 
 RELATIVE_PRIOR_ROWS = 1e-6  # ε, rows of the prior where reg_covar="relative"

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..types import FittedModel
 from .linear import _coefficients
-from .types import FittedModel
 
 if TYPE_CHECKING:
-    from ..data.rows import Rows
+    from ...data.rows import Rows
 
 
 def _iteration(model: FittedModel) -> dict[str, Any]:

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import issparse
 
-from .types import FittedModel
+from ..types import FittedModel
 
 if TYPE_CHECKING:
-    from ..data.rows import Rows
+    from ...data.rows import Rows
 
 
 SQUARES = "Σ sᵢ(yᵢ − xᵢᵀw − b)²"

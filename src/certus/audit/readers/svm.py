@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..labels import Labels
+from ..types import FittedModel
 from .classifiers import COLUMN_PER_CLASS_NOTE, SINGLE_COLUMN_NOTE
-from .labels import Labels
-from .types import FittedModel
 
 if TYPE_CHECKING:
-    from ..data.rows import Rows
+    from ...data.rows import Rows
 
 
 CLASS_WEIGHT_TOLERANCE = 1e-9  # relative

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .types import FittedModel
+from ..types import FittedModel
 
 UNWEIGHTED_MINKOWSKI = {"euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "infinity"}
 MINKOWSKI = UNWEIGHTED_MINKOWSKI | {"minkowski", "p", "sqeuclidean", "seuclidean"}

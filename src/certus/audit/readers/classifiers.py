@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .labels import Labels
+from ..labels import Labels
+from ..rows_of_fit import slope_tol
+from ..types import FittedModel
 from .linear import RIDGE, _coefficients, _weights
-from .rows_of_fit import slope_tol
-from .types import FittedModel
 
 if TYPE_CHECKING:
-    from ..data.rows import Rows
+    from ...data.rows import Rows
 
 
 def _iteration(model: FittedModel) -> dict[str, Any]:

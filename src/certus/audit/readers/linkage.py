@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..types import FittedModel
 from .neighbor_metrics import METRICS, PARAMETERS, metric_text, of_distance
-from .types import FittedModel
 
 if TYPE_CHECKING:
-    from ..data.rows import Rows
+    from ...data.rows import Rows
 
 
 METRICS_WITH_ESTIMATED_V = ("seuclidean", "mahalanobis")  # whose V SciPy takes from the rows

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from .answers import without_column_names
+from ..answers import without_column_names
+from ..types import FittedModel
 from .neighbor_metrics import is_ours
-from .types import FittedModel
 
 if TYPE_CHECKING:
-    from ..data.rows import Rows
+    from ...data.rows import Rows
 
 
 FORMULA = "Σ sᵢ minₖ ‖xᵢ − μₖ‖²"

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..labels import Labels
+from ..types import FittedModel
 from .classifiers import SINGLE_COLUMN_NOTE
-from .labels import Labels
 from .svm import KERNEL_NAMES, class_weights, kernel_of, kernel_words, requested_gamma, weight_words
-from .types import FittedModel
 
 if TYPE_CHECKING:
-    from ..data.rows import Rows
+    from ...data.rows import Rows
 
 
 SHIFTED_KERNEL_NOTE = (

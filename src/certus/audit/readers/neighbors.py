@@ -13,7 +13,8 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.base import is_classifier, is_regressor
 
-from .labels import Labels
+from ..labels import Labels
+from ..types import FittedModel
 from .neighbor_metrics import (
     METRICS_WITH_MIDPOINTS,
     UNWEIGHTED_MINKOWSKI,
@@ -22,10 +23,9 @@ from .neighbor_metrics import (
     metric_text,
     name_of,
 )
-from .types import FittedModel
 
 if TYPE_CHECKING:
-    from ..data.rows import Rows
+    from ...data.rows import Rows
 
 
 MAX_QUERIES = 16

@@ -1,0 +1,1 @@
+"""One reader for each family of models: what is claimed, as the parameters of a proof."""

@@ -62,12 +62,12 @@ ORDINAL = ours.OrdinalRegression(alpha=0)
 POISSON = ours.PoissonRegressor(alpha=0)
 
 
-def alarms(model, draw, n, n_old, B, **options):
+def alarms(model, draw, n_new, n_fit, B, **options):
     """How many of B pairs of an old and a new table without drift are called stale."""
     found = 0
     for b in range(B):
-        rng = np.random.default_rng([b, n, n_old])
-        found += certus.staleness(model.fit(*draw(rng, n_old)), *draw(rng, n), **options).stale
+        rng = np.random.default_rng([b, n_new, n_fit])
+        found += certus.staleness(model.fit(*draw(rng, n_fit)), *draw(rng, n_new), **options).stale
     return found
 
 

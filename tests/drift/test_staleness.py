@@ -181,6 +181,15 @@ def test_a_scaler_tells_the_rows_of_the_old_fit():
     assert "StandardScaler" in result.notes[0]
 
 
+def test_a_result_of_statsmodels_knows_its_rows():
+    sm = pytest.importorskip("statsmodels.api")
+    X, y = numbers(0)
+    result = certus.staleness(sm.OLS(y, sm.add_constant(X)).fit(), *numbers(1))
+    assert result.n_old == N
+    same = certus.staleness(ours.LinearRegression().fit(X, y), *numbers(1))
+    assert result.pvalue == pytest.approx(same.pvalue, rel=1e-9)
+
+
 def test_without_them_a_gain_is_undecided_and_the_rows_that_would_settle_it_are_named():
     model, (X, y) = clone(FREE).fit(*classes(0)), classes(1, w=-W)
     result = certus.staleness(model, X, y)

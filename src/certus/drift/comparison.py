@@ -30,7 +30,7 @@ MIN_RESAMPLED_ROWS = 30
 
 
 @dataclass(frozen=True)
-class Settings:
+class ComparisonSettings:
     """What does not depend on the rows."""
 
     method: str  # "likelihood" or "bootstrap"
@@ -42,7 +42,7 @@ class Settings:
     names: tuple[str, ...] | None
 
 
-def compared(name: str | None, reading: Reading, rows: Rows, by: Settings) -> RefitGain:
+def compared(name: str | None, reading: Reading, rows: Rows, by: ComparisonSettings) -> RefitGain:
     """Return the gain of a refit on these rows, or why there is none."""
     n = rows.shape[0] if rows.s is None else int(np.sum(np.asarray(rows.s) > 0))
     with np.errstate(all="ignore"):  # coefficients near the limits of float64
@@ -54,7 +54,7 @@ def compared(name: str | None, reading: Reading, rows: Rows, by: Settings) -> Re
 
 
 def _compared(
-    name: str | None, reading: Reading, rows: Rows, by: Settings, n: int, loss: float
+    name: str | None, reading: Reading, rows: Rows, by: ComparisonSettings, n: int, loss: float
 ) -> RefitGain:
     p = parameters.free_parameters(reading, rows) if by.method == "likelihood" else None
     _require_rows(reading, n, p)
@@ -88,7 +88,7 @@ def _ratio(n: int, n_old: int | None, p: int) -> float:
     return n / (n_old - p - 1 if p else n_old)
 
 
-def _stale_above(by: Settings, n: int, chance: Chance) -> float | None:
+def _stale_above(by: ComparisonSettings, n: int, chance: Chance) -> float | None:
     """The rows of the old fit above which chance is ruled out, where they are not known."""
     if by.n_old is not None or chance.pvalue > by.level or not chance.max_ratio:
         return None

@@ -21,7 +21,7 @@ from ..data.rows import Rows
 Parameters = dict[str, Any]
 
 
-class Loss(NamedTuple):
+class NamedLoss(NamedTuple):
     """A loss of rows: its name, and its values from scores, targets and parameters."""
 
     name: str
@@ -78,14 +78,14 @@ def _half_deviance(z: np.ndarray, y: np.ndarray, p: Parameters) -> np.ndarray:
 
 
 LOSSES = {
-    "least_squares": Loss("mean squared error", _squares),
-    "penalized": Loss("mean squared error", _squares),
-    "logistic": Loss("log loss", _logistic),
-    "softmax": Loss("log loss", _softmax),
-    "ordinal": Loss("log loss", _ordinal),
-    "hinge": Loss("hinge loss", _hinge),
-    "squared_hinge": Loss("squared hinge loss", _squared_hinge),
-    "log_link": Loss("half deviance", _half_deviance),
+    "least_squares": NamedLoss("mean squared error", _squares),
+    "penalized": NamedLoss("mean squared error", _squares),
+    "logistic": NamedLoss("log loss", _logistic),
+    "softmax": NamedLoss("log loss", _softmax),
+    "ordinal": NamedLoss("log loss", _ordinal),
+    "hinge": NamedLoss("hinge loss", _hinge),
+    "squared_hinge": NamedLoss("squared hinge loss", _squared_hinge),
+    "log_link": NamedLoss("half deviance", _half_deviance),
 }
 
 

@@ -21,7 +21,7 @@ from ..exceptions import CannotVerifyError
 from ..refits import CONVEX
 from ..runtime.refusals import refuses_in_one_frame
 from .bootstrap import OnStep
-from .comparison import Settings, compared, judged
+from .comparison import ComparisonSettings, compared, judged
 from .losses import LOSSES
 from .old_rows import fingerprint_of_fit, rows_of_old_fit
 from .parameters import has_likelihood
@@ -58,7 +58,7 @@ def staleness(
     ----------
     model : fitted model
         A linear, ridge, lasso, elastic-net, logistic, ordinal, Poisson, Gamma or LinearSVC model of
-        certus or scikit-learn, also inside a pipeline or a search.
+        certus or scikit-learn, also inside a pipeline or a search; a result of statsmodels.
     X, y, sample_weight : array-like
         The new rows, which the model was not fitted on.
     by : array-like of shape (n_samples,) or str, optional
@@ -108,14 +108,14 @@ def staleness(
         periods.require(rows.shape[0], MAX_PERIODS)
     notes: list[str] = []
     if n_old is None:
-        n_old, who = rows_of_old_fit(inner)
+        n_old, who = rows_of_old_fit(model, inner)
         if n_old is not None and who != "its certificate":
             notes.append(f"the rows of the old fit are those that {who} has seen")
     if n_old is None:
         notes.append("the rows of the old fit are not known, so its own sampling error is left out")
     likelihood = method == "auto" and has_likelihood(reading, rows)
     n_tests = 1 if periods is None else 1 + len(periods.names)
-    settings = Settings(
+    settings = ComparisonSettings(
         "likelihood" if likelihood else "bootstrap", n_old, level,
         _resamples(n_resamples, n_tests, level), random_state, on_step,
         feature_names(inner.model),
@@ -127,7 +127,7 @@ def staleness(
 def _result(
     reading: Reading,
     rows: Rows,
-    settings: Settings,
+    settings: ComparisonSettings,
     periods: Periods | None,
     notes: tuple[str, ...],
 ) -> StalenessResult:

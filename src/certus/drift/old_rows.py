@@ -1,6 +1,6 @@
 """The number of rows that a fitted model was fitted on, where the model or a step records it."""
 
-from ..audit import Unwrapped
+from ..audit import Unwrapped, is_result
 from ..certificate.fingerprint import Fingerprint
 
 
@@ -11,11 +11,13 @@ def fingerprint_of_fit(inner: Unwrapped) -> Fingerprint | None:
     return found
 
 
-def rows_of_old_fit(inner: Unwrapped) -> tuple[int | None, str]:
+def rows_of_old_fit(model: object, inner: Unwrapped) -> tuple[int | None, str]:
     """Return the rows of the fit, and who recorded them; None: nobody did."""
     seen = fingerprint_of_fit(inner)
     if seen is not None:
         return seen.shape[0], "its certificate"
+    if is_result(model):
+        return int(getattr(model, "nobs", 0)) or None, "the result"
     for record in inner.recorded:
         if not record.at_least:
             return record.rows, record.who

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..exceptions import UsageError
-from ..tables.targets import target_of, weights_of
-from . import output, tables
-from .exit_codes import CLAIM_FAILS, DATA_REFUSED, OK
-from .files import opening
-from .models import target_and_weights
-from .predict import matching_rows
-from .progress_line import ProgressLine
-from .refusals import refusals
+from ...exceptions import UsageError
+from ...tables.targets import target_of, weights_of
+from .. import output, tables
+from ..exit_codes import CLAIM_FAILS, DATA_REFUSED, OK
+from ..files import opening
+from ..models import target_and_weights
+from ..predict import matching_rows
+from ..progress_line import ProgressLine
+from ..refusals import refusals
 
 if TYPE_CHECKING:
-    from ..drift import StalenessResult
-    from ..model_files import ModelFile
-    from ..tables import Table
+    from ...drift import StalenessResult
+    from ...model_files import ModelFile
+    from ...tables import Table
 
 
 def run(args: argparse.Namespace) -> int:
@@ -51,8 +51,8 @@ def exit_code(result: "StalenessResult") -> int:
 def _compared(
     args: argparse.Namespace, file: "ModelFile", table: "Table", target: str, weights: str | None
 ) -> "StalenessResult":
-    from .. import staleness
-    from ..tables import inner_problem
+    from ... import staleness
+    from ...tables import inner_problem
 
     schema = file.table if isinstance(file.table, dict) else {}
     periods = None if args.by is None else table.column(args.by).name

@@ -6,21 +6,22 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..exceptions import TableError, UsageError
-from ..tables.targets import rows_taken, target_of, weights_of
-from ..text.format import count
-from . import certificates, output, stale, tables
-from .files import opening
-from .files.model_rows import ColumnRoles, RowsLeftOut, require_reads_rows, rows_of_model
-from .models import target_and_weights
-from .predict import matching_rows
-from .refusals import refusals
+from ...exceptions import TableError, UsageError
+from ...tables.targets import rows_taken, target_of, weights_of
+from ...text.format import count
+from .. import certificates, output, tables
+from ..files import opening
+from ..files.model_rows import ColumnRoles, RowsLeftOut, require_reads_rows, rows_of_model
+from ..models import target_and_weights
+from ..predict import matching_rows
+from ..refusals import refusals
+from . import stale
 
 if TYPE_CHECKING:
-    from ..certificate import Certificate
-    from ..model_files import ModelFile
-    from ..sources import FileTable
-    from ..tables import Table
+    from ...certificate import Certificate
+    from ...model_files import ModelFile
+    from ...sources import FileTable
+    from ...tables import Table
 
 
 def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -91,8 +92,8 @@ def _of_rows(
     args: argparse.Namespace, file: "ModelFile", table: "Table"
 ) -> "tuple[Certificate, list[str]]":
     """The certificate of a model on the rows of its fit, in memory."""
-    from .. import verify
-    from ..tables import inner_problem
+    from ... import verify
+    from ...tables import inner_problem
 
     schema = file.table if isinstance(file.table, dict) else {}
     target, weights = target_and_weights(args, file)
@@ -112,7 +113,7 @@ def _of_files(args: argparse.Namespace) -> "tuple[Certificate, list[str]] | None
     Of several files, or with --stream, such a model is refused. A model that was fitted on a sample
     of the rows is verified on these, in memory.
     """
-    from .. import verify
+    from ... import verify
 
     must_be = opening.must_be_streamed(args.table, args.stream)
     file, table = opening.open_both(args)
@@ -146,7 +147,7 @@ def _of_files(args: argparse.Namespace) -> "tuple[Certificate, list[str]] | None
 
 def _rows_kept(table: "FileTable", columns: "Sequence[str]", kept: "Sequence[int]") -> "Table":
     """The rows of a sample, of which a report made the model."""
-    from ..sources.samples import rows_by_number
+    from ...sources.samples import rows_by_number
 
     numbers = np.asarray(kept, dtype=np.int64)
     found = rows_by_number(table, [*dict.fromkeys(columns)], numbers)

@@ -6,26 +6,20 @@ Every certificate is made here, those of our own fits included. The solver takes
 import copy
 import re
 import time
-from collections.abc import Sized
 from dataclasses import replace
 from functools import partial
 from typing import Literal, cast
 
+import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from .. import audit
-from ..data.frames import require_same_order
 from ..data.rows import Rows
-from ..data.validation import data_for_verify
 from ..exceptions import CannotVerifyError
 from ..runtime.pool import OutOfTime, in_time, proof_seconds
 from ..runtime.refusals import refuses_in_one_frame
-from ..sources.collections import is_collection, open_collection
-from ..text.suggestions import nearest
+from .answers.compared_answers import compared_with_answers
 from .certificate import TOL, Certificate
-from .compared_answers import compared_with_answers
 from .decisions import comparison
 from .explain.classes import notes_on_classes
 from .explain.penalized import not_unique
@@ -40,27 +34,28 @@ from .findings import (
 )
 from .fingerprint import fingerprint
 from .fitted_rows import compared_with_fit
-from .offsets import offsets, with_offsets
+from .linkage_matrix import certify_matrix
 from .pages.run import run_page
 from .parameters import Parameters
+from .parts import of_parts
+from .problem import in_words, read_claim, read_given, unwrapped
 from .proving import prove, with_causes
 from .registry import CLAIMS
 from .status import CERTIFIED_STATUSES, KIND_OF_PAGE, PROOF_TAKES_LONGER, status_of, status_of_page
 
-N_NEAREST = 3  # classes that a refusal names
-LIST_OF_MODELS = 'docs/certificates.md, "What can be audited"'
+By = Literal["proof", "page"]
 
 
 def certify(model: object, rows: Rows, tol: float = TOL) -> Certificate:
     """Return the certificate of a fitted model on the rows of its fit."""
-    return certify_reading(_read(model, rows), rows, tol, feature_names(model))
+    return _certify(read_claim(model, rows), rows, tol, feature_names(model))
 
 
-def _read(model: object, rows: Rows) -> audit.Reading:
-    try:
-        return audit.read(model, rows)
-    except ValueError as error:
-        raise CannotVerifyError(str(error)) from error
+def certify_reading(
+    reading: audit.Reading, rows: Rows, names: tuple[str, ...] | None = None, tol: float = TOL
+) -> Certificate:
+    """Return the certificate of a claim that is not that of a fitted model."""
+    return _certify(reading, rows, tol, names)
 
 
 def unproven(
@@ -93,14 +88,13 @@ def feature_names(model: object) -> tuple[str, ...] | None:
     return None if names is None else tuple(names)
 
 
-def certify_reading(
+def _certify(
     reading: audit.Reading,
     rows: Rows,
     tol: float,
     names: tuple[str, ...] | None,
     bound: bool = False,
 ) -> Certificate:
-    """Return the certificate of the claim that a reader found, by its proof."""
     started = time.perf_counter()
     claim, bound = CLAIMS[reading.definition], bound and reading.bound_on_demand
     proof = partial(prove, claim, reading, rows, tol, bound)
@@ -231,90 +225,6 @@ def _notes(
     return notes_on_classes(reading.labels.classes, facts, weighted)
 
 
-def _with_offsets(model: object, rows: Rows, offset: object, exposure: object) -> Rows:
-    """Rows with the offsets beside their targets, for a model that was fitted with some."""
-    if not hasattr(model, "has_offset_"):
-        raise CannotVerifyError(
-            f"{type(model).__name__} models have no offset: leave offset and exposure out"
-        )
-    try:
-        return with_offsets(rows, offset, exposure)
-    except (TypeError, ValueError) as error:
-        raise CannotVerifyError(str(error)) from error
-
-
-def unknown_model(model: object) -> str:
-    """Message for a model that no reader knows: the classes with the most similar names."""
-    name, known = type(model).__name__, audit.readable()
-    similar = nearest(name, known, N_NEAREST) or known[:N_NEAREST]
-    return (
-        f"{name} cannot be audited: certus has no definition of what it minimises. What can, with "
-        f"a similar name: {', '.join(similar)}. All {len(known)} classes: {LIST_OF_MODELS}"
-    )
-
-
-def _of_statsmodels(
-    result: object, X: object, y: object, s: object, offset: object, exposure: object
-) -> tuple[audit.Unwrapped, ArrayLike | None, ArrayLike | None]:
-    """Return a result's model with rows, weights and offset, those of its fit where none is given.
-
-    A result whose claim is not known, and rows that do not fit it, raise ValueError.
-    """
-    n = len(y) if isinstance(y, Sized) else int(getattr(result, "nobs", 0))
-    own = audit.with_rows(result, X, y, s, offsets(offset, exposure, n))
-    inner = audit.Unwrapped(own.fit, own.X, own.y, (), evidence=own.evidence, same_rows=own.same)
-    return inner, own.sample_weight, own.offset
-
-
-def read_problem(
-    model: object,
-    X: object,
-    y: object,
-    sample_weight: ArrayLike | None,
-    offset: ArrayLike | None = None,
-    exposure: ArrayLike | None = None,
-) -> tuple[audit.Unwrapped, Rows, audit.Reading, ArrayLike | None]:
-    """Return the model inside, the rows that reach it, its claim, and its weights; else refuse."""
-    if is_collection(X):
-        X, y, sample_weight = open_collection(model, X, y, sample_weight), None, None
-    try:
-        require_same_order(X, y, sample_weight)
-    except ValueError as error:
-        raise CannotVerifyError(str(error)) from error
-    try:
-        if audit.is_result(model):
-            inner, sample_weight, offset = _of_statsmodels(
-                model, X, y, sample_weight, offset, exposure
-            )
-            exposure = None
-        elif X is None:
-            raise ValueError(f"give the rows that this {type(model).__name__} was fitted on: X=…")
-        else:
-            inner = audit.unwrap(model, X, y)
-        if not audit.known(inner.model):
-            raise CannotVerifyError(unknown_model(inner.model))
-        if hasattr(inner.model, "fit"):  # a Tree has none
-            check_is_fitted(inner.model)
-    except NotFittedError as error:
-        raise CannotVerifyError(f"{type(model).__name__} is not fitted: fit it first") from error
-    except AttributeError as error:
-        raise CannotVerifyError(audit.why_unreadable(model, error)) from error
-    except CannotVerifyError:
-        raise
-    except ValueError as error:  # a step refuses the rows
-        raise CannotVerifyError(str(error)) from error
-    try:
-        rows = data_for_verify(inner.model, inner.X, inner.y, sample_weight)
-        has_offset = getattr(inner.model, "has_offset_", False)
-        if offset is not None or exposure is not None or has_offset:
-            rows = _with_offsets(inner.model, rows, offset, exposure)
-        return inner, rows, _read(inner.model, rows), sample_weight
-    except CannotVerifyError:
-        raise
-    except audit.READING_ERRORS as error:
-        raise CannotVerifyError(audit.why_unreadable(inner.model, error)) from error
-
-
 @refuses_in_one_frame
 def verify(
     model: object,
@@ -323,7 +233,7 @@ def verify(
     sample_weight: ArrayLike | None = None,
     tol: float | None = None,
     bound: bool = False,
-    by: Literal["proof", "page"] = "proof",
+    by: By = "proof",
     decisions: comparison.When = "auto",
     *,
     offset: ArrayLike | None = None,
@@ -335,8 +245,11 @@ def verify(
     ----------
     model : fitted model
         A model of certus or scikit-learn; also a Pipeline (its last step, on the transformed data),
-        a GridSearchCV (its best estimator) or a TransformedTargetRegressor. Of statsmodels the
-        result of ``fit``.
+        a GridSearchCV (its best estimator), a TransformedTargetRegressor, or a model that fits
+        several (one against the rest, voting, bagging, …), each of which is verified. Of
+        statsmodels the result of ``fit``. An array of shape (n - 1, 4) is a linkage matrix of
+        SciPy: its merges are compared with those of all seven linkages by Euclidean distance, or by
+        the distances that X holds.
     X, y, sample_weight : array-like, or Dask collections
         The rows that the model was fitted on, with the weights that it was fitted with. X may be
         a table of ``certus.open_rows``, which has its targets and weights among its columns.
@@ -372,24 +285,28 @@ def verify(
     Certificate(optimal: objective 1,263,986, at most ... above the best possible)
     """
     tol = TOL if tol is None else tol
+    make = _certify_by_page if by == "page" else _certify
     if not tol >= 0:
         raise ValueError(f"tol={tol!r}: give a number that is not negative")
     if by not in ("proof", "page"):
         raise ValueError(f'by={by!r}: use "proof" or "page"')
     if decisions not in ("auto", True, False):
         raise ValueError(f'decisions={decisions!r}: use "auto", True or False')
-    inner, rows, reading, sample_weight = read_problem(model, X, y, sample_weight, offset, exposure)
-    try:
-        make = _certify_by_page if by == "page" else certify_reading
+    if isinstance(model, np.ndarray):
+        beside = (y, sample_weight, offset, exposure)
+        return certify_matrix(model, X, beside, partial(make, tol=tol, names=None))
+    given = unwrapped(model, X, y, sample_weight, offset, exposure)
+    if given.parts is not None:
+        one = partial(verify, tol=tol, bound=bound, by=by, decisions=decisions)
+        return of_parts(type(given.inner.model).__name__, given.parts, one)
+    inner = given.inner
+    with in_words(inner.model):
+        rows, reading = read_given(given)
         certificate = make(reading, rows, tol, feature_names(inner.model), bound)
         certificate = replace(certificate, _steps=None if inner.steps is None else (*inner.steps,))
         if certificate.certified:
             certificate = compared_with_answers(certificate, inner.model, rows, reading)
-    except CannotVerifyError:
-        raise
-    except audit.READING_ERRORS as error:
-        raise CannotVerifyError(audit.why_unreadable(inner.model, error)) from error
-    certificate = compared_with_fit(certificate, inner, reading, rows, sample_weight)
+    certificate = compared_with_fit(certificate, inner, reading, rows, given.sample_weight)
     if not comparison.wanted(decisions, certificate.status, bool(certificate.other_rows)):
         return certificate
     found, reason = comparison.compare(reading, rows, tol, decisions)

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..audit import Reading
-from ..certificate import TOL
+from ..certificate import TOL, certify_reading
 from ..certificate.decisions.comparison import certified_refit
-from ..certificate.verification import certify_reading
 from ..data.rows import Rows
 from ..exceptions import CannotVerifyError
 from ..refits import NoRefitError
@@ -62,7 +61,7 @@ def _compared(
     if not np.isfinite(loss):
         raise CannotVerifyError("the loss of the model on these rows is not finite")
     at_refit, _ = certified_refit(reading, rows, TOL)
-    certificate = certify_reading(at_refit, rows, TOL, by.names)
+    certificate = certify_reading(at_refit, rows, by.names)
     after = mean_loss(at_refit, at_refit.parameters, rows)
     r = _ratio(n, by.n_old, p or 0)
     if p is None:

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 
 from ..audit import Reading, Unwrapped
 from ..certificate.fingerprint import fingerprint
-from ..certificate.verification import feature_names, read_problem
+from ..certificate.problem import in_words, read_given, unwrapped
+from ..certificate.verification import feature_names
 from ..data.rows import Rows
 from ..exceptions import CannotVerifyError
 from ..refits import CONVEX
@@ -102,7 +103,14 @@ def staleness(
     """
     _require(n_old, method, level)
     X, periods = split(model, X, by)
-    inner, rows, reading, _ = read_problem(model, X, y, sample_weight, offset, exposure)
+    given = unwrapped(model, X, y, sample_weight, offset, exposure)
+    inner = given.inner
+    if given.parts is not None:
+        raise CannotVerifyError(
+            f"{type(inner.model).__name__} holds several models: compare each on its own rows"
+        )
+    with in_words(inner.model):
+        rows, reading = read_given(given)
     _require_known(reading, rows)
     if periods is not None:
         periods.require(rows.shape[0], MAX_PERIODS)

@@ -159,7 +159,7 @@ def test_columns_that_spread_wider_give_alarms_without_drift():
         model = LEAST_SQUARES.fit(*numbers(rng, 1000))
         found += certus.staleness(model, *spread(rng, 1000)).stale
     rng, limit = np.random.default_rng(0), 2 * stats.chi2.isf(LEVEL, P)
-    D = 5 * rng.chisquare(P - 1, 10**6) + 2 * rng.chisquare(1, 10**6)
-    expected = np.mean(D > limit)
+    alarm = 5 * rng.chisquare(P - 1, 10**6) + 2 * rng.chisquare(1, 10**6)
+    expected = np.mean(alarm > limit)
     assert expected == pytest.approx(0.34, abs=0.01)
     assert accepted(found, B, expected)

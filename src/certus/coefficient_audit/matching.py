@@ -101,10 +101,10 @@ class Matcher:
                         continue
                     if not enough_coefficients(structure, self.design, printed):
                         continue
-                    plain = judged.get(LossAndPenalty(structure.loss, "none"))
+                    free = judged.get(LossAndPenalty(structure.loss, "none"))
                     objective = self.objective(structure)
-                    if plain is not None and plain.to_the_digits and shape != "none":
-                        judged[structure] = without_penalty(structure, objective, plain)
+                    if free is not None and free.to_the_digits and shape != "none":
+                        judged[structure] = without_penalty(structure, objective, free)
                     else:
                         judged[structure] = judge(structure, objective, printed)
         fitting = [

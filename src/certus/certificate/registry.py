@@ -31,6 +31,7 @@ from .explain.ncfs import SelectionWording
 from .explain.neighbors import NeighborWording
 from .explain.optimum import UndefinedWording
 from .explain.penalized import PenalizedWording
+from .explain.spanning_tree import SpanningTreeWording
 from .explain.svm import HingeKernelWording, KernelWording
 from .explain.wording import Wording
 from .findings import PageFinding
@@ -123,6 +124,8 @@ def _rows() -> list[ClaimKind]:
               NeighborWording(), neighbor_pages.neighbors, keeps_rows=True),
         tree("linkage", TreeWording(), neighbor_pages.linkage),
         tree("diana", DivisiveWording(), neighbor_pages.diana),
+        ClaimKind("spanning_tree", "certus.proofs.linkage.spanning_tree", results.spanning_tree,
+              SpanningTreeWording(), neighbor_pages.spanning_tree),
         ClaimKind("kmeans", "certus.proofs.kmeans.kmeans", results.clusters, ClusterWording(),
               cluster_pages.kmeans, cluster_answers.kmeans),
         ClaimKind("mixture", "certus.proofs.mixture.mixture", results.mixture, MixtureWording(),

@@ -95,16 +95,16 @@ def _reading(
     metric, params = metric_of_rows(model.metric, params, rows)
     if metric == "precomputed" and (rows.sparse or rows.shape != (n, n)):
         raise ValueError(f"metric='precomputed', and X is not the {n:,} × {n:,} distances, dense")
-    leaves = model.cluster_selection_method == "leaf"
-    if not leaves and model.cluster_selection_method != "eom":
-        raise ValueError(f"cluster_selection_method={model.cluster_selection_method!r} is unknown")
+    method = model.cluster_selection_method
+    if method not in ("eom", "leaf"):
+        raise ValueError(f"cluster_selection_method={method!r} is neither 'eom' nor 'leaf'")
     parameters: dict[str, Any] = {
         "merges": merges, "metric": metric, "metric_params": params, "alpha": float(model.alpha),
         "rounding": 0.0 if by_tree else _rounding(metric, rows),
     }  # fmt: skip
     if not special:
         parameters |= {
-            "labels": np.asarray(model.labels_), "leaves": leaves,
+            "labels": np.asarray(model.labels_), "leaves": method == "leaf",
             "probabilities": np.asarray(model.probabilities_, dtype=float),
             "least_size": int(model.min_cluster_size),
         }  # fmt: skip

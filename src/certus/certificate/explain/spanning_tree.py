@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from ...text.format import count, number, small
 from ..findings import SpanningTreeFinding, finding_of
-from .linkage import TreeWording
+from .exact import far_from_origin
+from .linkage import MAX_ORIGIN_RATIO, TreeWording
 from .wording import Lines, cause_and_remedy
 
 if TYPE_CHECKING:
@@ -39,10 +40,13 @@ class SpanningTreeWording(TreeWording):
         if finding.excess > 0:
             length = number(finding.length)
             rows.append(("Too long", f"by {number(finding.excess)} or more, of {length} in total"))
-        remedy = "give the rows and the parameters of the fit"
+        remedy, cause = "give the rows and the parameters of the fit", None
+        if finding.far > MAX_ORIGIN_RATIO:
+            cause = far_from_origin(finding.far)
+            remedy = "subtract the means of the columns before the fit, or use algorithm='kd_tree'"
         if c.model.startswith("hdbscan."):
-            remedy += "; if they are these, fit with approx_min_span_tree=False"
-        return [*rows, *cause_and_remedy(None, remedy)]
+            remedy += "; if they are these, fit with approx_min_span_tree=False or algorithm='generic'"
+        return [*rows, *cause_and_remedy(cause, remedy)]
 
     def note(self, c: "Certificate") -> str:
         n, p = c.shape

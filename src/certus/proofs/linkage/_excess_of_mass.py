@@ -76,7 +76,7 @@ def choice_errors(
     labelled = np.asarray(labels)[tree.order]  # in the order of the leaves
     counts = dict(zip(*(v.tolist() for v in np.unique(labelled, return_counts=True)), strict=True))
     label_of = [_own_label(tree, labelled, counts, c) for c in found.node]
-    unknown = set(counts) - {-1} - {label for label in label_of[1:] if label is not None}
+    unknown = set(counts) - {-1} - {label for label in label_of if label is not None}
     wrong = [_no_cluster(tree, found, labelled, label) for label in sorted(unknown)]
     wrong = wrong or _selection_errors(tree, found, label_of, most_size, leaves, tol)
     if wrong or probabilities is None:

@@ -92,13 +92,19 @@ def check(
         wrong += compared.pop("wrong")
         if edges is not None:
             wrong += _edge_errors(reach, tree, np.asarray(edges, dtype=float), h, tol, off)
-        result |= compared
+        result |= {**compared, "far": _distance_from_origin(X) if rounding else 0.0}
     if labels is not None and not wrong:
         wrong += choice_errors(
             tree, h, labels, probabilities, least_size, most_size, leaves, tol
         )  # fmt: skip
     count = float(len(wrong))
     return {**result, "objective": count, "gap": count, "wrong": wrong[:MAX_REPORTED]}
+
+
+def _distance_from_origin(X: np.ndarray) -> float:
+    """Return the largest coordinate relative to the widest column."""
+    width = float(np.ptp(X, axis=0).max())
+    return float(np.abs(X).max()) / width if width > 0 else 0.0
 
 
 class Reachability:

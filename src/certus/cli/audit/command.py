@@ -1,4 +1,7 @@
-"""``certus audit``: is a model that anyone fitted, with any library, what it claims to be?"""
+"""``certus audit``: is a model that anyone fitted, with any library, what it claims to be?
+
+With ``--coef`` there is no model, only its printed coefficients (``coefficients.py``).
+"""
 
 import argparse
 import signal
@@ -13,6 +16,7 @@ from .. import certificates, output, tables
 from ..models import needs_target
 from ..refusals import refusals
 from ..verify import certificate_of
+from . import coefficients, onnx
 from .page import write_page
 
 if TYPE_CHECKING:
@@ -26,15 +30,16 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         "audit",
         help="check a model that any library fitted, on the table of its fit",
         description="Recompute what a fitted model claims from the table that it was fitted on, "
-        "and compare its predictions with those at the optimum.",
+        "and compare its predictions with those at the optimum. With --coef: the same of a printed "
+        "table of coefficients.",
         epilog="exit codes: 0 the claim holds, 1 it does not, 2 usage, 3 data refused, 4 model "
         "refused",
         allow_abbrev=False,
     )
     parser.add_argument(
         "files", nargs="+", metavar="FILE",
-        help="a model (.certus, .skops, .pkl or .joblib, or a model folder of MLflow), then the "
-        "table of its fit; - for stdin",
+        help="a model (.certus, .skops, .onnx, .pkl or .joblib, or a model folder of MLflow), then "
+        "the table of its fit; - for stdin",
     )  # fmt: skip
     parser.add_argument("--target", help="the column that the model predicts")
     parser.add_argument("--weights", help="the column of weights")
@@ -48,6 +53,7 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     parser.add_argument(
         "--by", choices=["proof", "page"], default="proof", help="what recomputes it"
     )
+    coefficients.add_options(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--html", metavar="FILE", help="write a page that stands by itself")
     parser.add_argument("--force", action="store_true", help="overwrite --html")
@@ -58,14 +64,22 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 def run(args: argparse.Namespace) -> int:
     """Load the model, recompute its claim, print."""
     from ...audit import trusted_child
-    from ...audited_files import found_model, is_pickled
+    from ...audited_files import found_model, is_pickled, onnx_file
 
+    if args.coef is not None:
+        if args.html is not None:
+            tables.require_new(args.html, args.force)
+        return coefficients.run(args)
     if len(args.files) < 2:
         raise UsageError("give a model file and the table of its fit: certus audit MODEL TABLE")
     args.model, args.table = args.files[0], args.files[1:]
     if args.html is not None:
         tables.require_new(args.html, args.force)
     path = Path(args.model)
+    held = onnx_file(path)
+    if held is not None:
+        return onnx.run(args, *held)
+    coefficients.require_none(args)
     if not trusted_child.is_child() and is_pickled(path) and args.trust_pickle:
         return _in_child(args.arguments, path)
     with _model_output_to_stderr():

@@ -45,7 +45,7 @@ class SpanningTreeWording(TreeWording):
             cause = far_from_origin(finding.far)
             remedy = "subtract the means of the columns before the fit, or use algorithm='kd_tree'"
         if c.model.startswith("hdbscan."):
-            remedy += "; if they are these, fit with approx_min_span_tree=False or algorithm='generic'"
+            remedy += "; if they are these, fit with approx_min_span_tree=False"
         return [*rows, *cause_and_remedy(cause, remedy)]
 
     def note(self, c: "Certificate") -> str:

@@ -25,13 +25,12 @@ from .explain.clusters import ClusterWording
 from .explain.exact import UndefinedAnswers
 from .explain.firth import FirthWording
 from .explain.linear import SquaresWording
-from .explain.linkage import DivisiveWording, TreeWording
+from .explain.linkage import DivisiveWording, SpanningTreeWording, TreeWording
 from .explain.mixture import MixtureWording
 from .explain.ncfs import SelectionWording
 from .explain.neighbors import NeighborWording
 from .explain.optimum import UndefinedWording
 from .explain.penalized import PenalizedWording
-from .explain.spanning_tree import SpanningTreeWording
 from .explain.svm import HingeKernelWording, KernelWording
 from .explain.wording import Wording
 from .findings import PageFinding

@@ -73,11 +73,11 @@ def choice_errors(
     if len(labels) != n or (probabilities is not None and len(probabilities) != n):
         return [f"labels or probabilities do not have {n:,} entries"]
     found = branches(tree, h, least_size)
-    labelled = np.asarray(labels)[tree.order]  # in the order of the leaves
-    counts = dict(zip(*(v.tolist() for v in np.unique(labelled, return_counts=True)), strict=True))
-    label_of = [_own_label(tree, labelled, counts, c) for c in found.node]
+    by_leaf = np.asarray(labels)[tree.order]  # in the order of the leaves
+    counts = dict(zip(*(v.tolist() for v in np.unique(by_leaf, return_counts=True)), strict=True))
+    label_of = [_own_label(tree, by_leaf, counts, c) for c in found.node]
     unknown = set(counts) - {-1} - {label for label in label_of if label is not None}
-    wrong = [_no_cluster(tree, found, labelled, label) for label in sorted(unknown)]
+    wrong = [_no_cluster(tree, found, by_leaf, label) for label in sorted(unknown)]
     wrong = wrong or _selection_errors(tree, found, label_of, most_size, leaves, tol)
     if wrong or probabilities is None:
         return wrong
@@ -97,19 +97,19 @@ def choice_errors(
 
 
 def _own_label(
-    tree: Hierarchy, labelled: np.ndarray, counts: dict[int, int], node: int
+    tree: Hierarchy, by_leaf: np.ndarray, counts: dict[int, int], node: int
 ) -> int | None:
     """Return the label that all rows of a cluster have, and no others."""
     first, size = int(tree.start[node]), int(tree.size[node])
-    label = int(labelled[first])
-    if label == -1 or counts[label] != size or (labelled[first : first + size] != label).any():
+    label = int(by_leaf[first])
+    if label == -1 or counts[label] != size or (by_leaf[first : first + size] != label).any():
         return None
     return label
 
 
-def _no_cluster(tree: Hierarchy, found: Branches, labelled: np.ndarray, label: int) -> str:
+def _no_cluster(tree: Hierarchy, found: Branches, by_leaf: np.ndarray, label: int) -> str:
     """Say how the rows of a label differ from the cluster that is most like them."""
-    inside = labelled == label
+    inside = by_leaf == label
     before = np.append(0, np.cumsum(inside))
     node = np.array(found.node)
     first, last = tree.start[node], tree.start[node] + tree.size[node]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         testing,
     )
     from .certificate import Certificate, verify
+    from .coefficient_audit import CoefficientAudit, audit_coefficients
     from .derivatives import check_gradient
     from .inference import CallableModule
     from .model_files import load, save
@@ -43,6 +44,8 @@ __version__ = "0.1.0"
 __all__ = [
     "Audited",
     "Certificate",
+    "CoefficientAudit",
+    "audit_coefficients",
     "check_gradient",
     "cluster",
     "config_context",
@@ -73,6 +76,8 @@ __all__ = [
 _LAZY = {
     "Audited": "testing.audited",
     "Certificate": "certificate",
+    "CoefficientAudit": "coefficient_audit",
+    "audit_coefficients": "coefficient_audit",
     "check_gradient": "derivatives",
     "infer": "model_inference",  # what calling the package ``inference`` does
     "load": "model_files",

@@ -12,10 +12,10 @@ import sklearn.linear_model as peers
 from scipy.sparse import csr_array
 
 import certus
+from certus.certificate.causes.separating_columns import what_separates
 from certus.certificate.explain.certificate import not_certified
 from certus.certificate.explain.separation import explain_separation
 from certus.certificate.facts import Combination, SeparatingColumn, SeparationProof
-from certus.certificate.separating_columns import what_separates
 from certus.data.csr import CSR
 from certus.data.rows import Rows
 from certus.exceptions import SeparationWarning

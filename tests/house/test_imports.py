@@ -70,6 +70,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *ESTIMATORS,
         *BASIC,
     },
+    "coefficient_audit": {"audit", "certificate", "data", "losses", *BASIC},
     "model_inference": {"certificate", "inference", "linear_model", *BASIC},
     "reporting": {
         "audit",
@@ -88,6 +89,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "audit",
         "audited_files",
         "certificate",
+        "coefficient_audit",
         "data",
         "kernels",
         "model_files",
@@ -100,6 +102,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "root": {
         "certificate",
+        "coefficient_audit",
         "derivatives",
         "distances",
         "inference",

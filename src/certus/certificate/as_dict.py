@@ -26,6 +26,7 @@ def as_dict(c: "Certificate") -> dict[str, Plain]:
     """The public fields of a certificate; parameters, trace and seconds are left out."""
     values = {name: getattr(c, name) for name in FIELDS}
     values["decisions"] = None if c.decisions is None else asdict(c.decisions)
+    values["parts"] = [asdict(part) for part in c.parts]
     values["fingerprint"] = asdict(c.fingerprint)
     values["explanation"] = explain(c)
     return {name: _plain(value) for name, value in values.items()}

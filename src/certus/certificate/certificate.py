@@ -14,6 +14,7 @@ from .decisions.record import Decisions
 from .findings import Finding, UndefinedFinding
 from .fingerprint import Fingerprint
 from .parameters import Parameters
+from .parts import PartFinding
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,6 +82,9 @@ class Certificate:
         them: the number that change, the largest change, its row, and a proven bound on it.
     other_rows : tuple of str
         What says that a model of another library was not fitted on these rows; empty: nothing.
+    parts : tuple of PartFinding(name, model, status, certified, objective, gap, residual)
+        The models inside one that fits several, such as a OneVsRestClassifier; else empty. The
+        other fields are those of the part that is farthest from its claim.
     """
 
     model: str
@@ -106,6 +110,7 @@ class Certificate:
     labels: Labels | None = field(default=None, repr=False)
     other_rows: tuple[str, ...] = ()
     decisions: Decisions | None = None
+    parts: tuple[PartFinding, ...] = ()
     # columns as the steps of a pipeline made them; None: no pipeline, or one that mixes columns
     _steps: tuple[ColumnStep, ...] | None = field(default=None, repr=False)
 

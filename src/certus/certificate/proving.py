@@ -9,13 +9,13 @@ from ..data.rows import Rows
 from ..proofs.least_squares import ridge_cv
 from ..proofs.linalg.linear_sums import dense, view_sample_rows
 from ..runtime.pool import blas_limiter
+from .causes.falling_columns import what_falls
+from .causes.separating_columns import what_separates
 from .check_results import CvChoice, from_check
 from .data import Data, checked
 from .facts import ClassFacts, ColumnSpread, CountFacts, SquaresFacts
-from .falling_columns import what_falls
 from .findings import Finding, OptimumFinding
 from .registry import ClaimKind
-from .separating_columns import what_separates
 from .status import CERTIFIED_STATUSES, contradicted_attributes
 
 

@@ -24,8 +24,8 @@ from ..runtime.pool import OutOfTime, in_time, proof_seconds
 from ..runtime.refusals import refuses_in_one_frame
 from ..sources.collections import is_collection, open_collection
 from ..text.suggestions import nearest
+from .answers.compared_answers import compared_with_answers
 from .certificate import TOL, Certificate
-from .compared_answers import compared_with_answers
 from .decisions import comparison
 from .explain.classes import notes_on_classes
 from .explain.penalized import not_unique
@@ -43,10 +43,12 @@ from .fitted_rows import compared_with_fit
 from .offsets import offsets, with_offsets
 from .pages.run import run_page
 from .parameters import Parameters
+from .parts import of_parts
 from .proving import prove, with_causes
 from .registry import CLAIMS
 from .status import CERTIFIED_STATUSES, KIND_OF_PAGE, PROOF_TAKES_LONGER, status_of, status_of_page
 
+By = Literal["proof", "page"]
 N_NEAREST = 3  # classes that a refusal names
 LIST_OF_MODELS = 'docs/certificates.md, "What can be audited"'
 
@@ -54,6 +56,13 @@ LIST_OF_MODELS = 'docs/certificates.md, "What can be audited"'
 def certify(model: object, rows: Rows, tol: float = TOL) -> Certificate:
     """Return the certificate of a fitted model on the rows of its fit."""
     return _certify(_read(model, rows), rows, tol, _feature_names(model))
+
+
+def certify_reading(
+    reading: audit.Reading, rows: Rows, names: tuple[str, ...] | None = None, tol: float = TOL
+) -> Certificate:
+    """Return the certificate of a claim that is not that of a fitted model."""
+    return _certify(reading, rows, tol, names)
 
 
 def _read(model: object, rows: Rows) -> audit.Reading:
@@ -272,7 +281,7 @@ def verify(
     sample_weight: ArrayLike | None = None,
     tol: float | None = None,
     bound: bool = False,
-    by: Literal["proof", "page"] = "proof",
+    by: By = "proof",
     decisions: comparison.When = "auto",
     *,
     offset: ArrayLike | None = None,
@@ -284,8 +293,9 @@ def verify(
     ----------
     model : fitted model
         A model of certus or scikit-learn; also a Pipeline (its last step, on the transformed data),
-        a GridSearchCV (its best estimator) or a TransformedTargetRegressor. Of statsmodels the
-        result of ``fit``.
+        a GridSearchCV (its best estimator), a TransformedTargetRegressor, or a model that fits
+        several (one against the rest, voting, bagging, …), each of which is verified. Of
+        statsmodels the result of ``fit``.
     X, y, sample_weight : array-like, or Dask collections
         The rows that the model was fitted on, with the weights that it was fitted with. X may be
         a table of ``certus.open_rows``, which has its targets and weights among its columns.
@@ -343,6 +353,10 @@ def verify(
             raise ValueError(f"give the rows that this {type(model).__name__} was fitted on: X=…")
         else:
             inner = audit.unwrap(model, X, y)
+            parts = audit.parts_of(inner.model, inner.X, inner.y, sample_weight)
+            if parts is not None:
+                one = partial(verify, tol=tol, bound=bound, by=by, decisions=decisions)
+                return of_parts(type(inner.model).__name__, parts, one)
         if not audit.known(inner.model):
             raise CannotVerifyError(unknown_model(inner.model))
         if hasattr(inner.model, "fit"):  # a Tree has none

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...text.format import count, printable
 from ..pages.lines import PageToRead, page_of
+from ..parts import in_words
 from ..registry import claim_of
 from .left_out import among
 from .optimum import known_only_to
@@ -91,6 +92,8 @@ def labeled_lines(c: "Certificate") -> Lines:
         rows += words.stopped_rows(c)
     else:
         rows += words.lines(c)
+    if c.parts:
+        rows.append(("Parts", in_words(c.parts)))
     rows += [("Note", f"{text}.") for text in notes]
     rows.append(("Checked by", words.checked_by(c) + _page(c)))
     if c.certified:

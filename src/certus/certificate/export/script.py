@@ -51,6 +51,11 @@ def export(c: "Certificate", path: str | PathLike[str]) -> None:
 
 def script(c: "Certificate", name: str = "check.py") -> Script:
     """The script of a certificate; ``name`` is that of its file."""
+    if c.parts:
+        raise CertificateError(
+            f"{c.model}: a script checks one model on the rows of its fit. Verify the model inside "
+            "on the rows and targets that it was given, and export that certificate"
+        )
     problems = _problems(c)
     literals = Literals()
     head, body = _head(c, problems[0], name), _model(c, problems, literals) + _loader(c, problems)

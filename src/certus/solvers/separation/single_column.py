@@ -5,8 +5,8 @@ r"""Single columns that separate a class from all others.
 They follow from the classes' minima and maxima. Columns count that are constant in one class at the
 minimum or maximum of the others, such as a 0/1 column that is 1 in one class only.
 
-``certificate/separating_columns`` answers the same question and shares no code: it also serves
-models of other libraries, for which no solver of ours has run, and a proof must not rest on a
+``certificate/causes/separating_columns`` answers the same question and shares no code: it serves
+models of other libraries too, for which no solver of ours has run, and a proof must not rest on a
 solver. It looks for the first column without ambiguous rows and for a threshold with few digits;
 here the column with the widest gap is chosen, since it gives the steepest direction.
 """

@@ -10,12 +10,12 @@ been edited.
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..audit import Reading
-from ..data.rows import Rows
-from .registry import CLAIMS
+from ...audit import Reading
+from ...data.rows import Rows
+from ..registry import CLAIMS
 
 if TYPE_CHECKING:
-    from .certificate import Certificate
+    from ..certificate import Certificate
 
 
 def compared_with_answers(

@@ -5,8 +5,8 @@ x_iᵀu + c = 0 in every row with a count above 0,   ≤ 0 in the others
 
 import numpy as np
 
-from ..data.rows import Rows
-from .facts import Falling, SeparationProof
+from ...data.rows import Rows
+from ..facts import Falling, SeparationProof
 
 
 def what_falls(rows: Rows, proof: SeparationProof) -> Falling:

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..data.rows import Rows
-from .facts import Combination, Ordering, SeparatingColumn, Separation, SeparationProof
+from ...data.rows import Rows
+from ..facts import Combination, Ordering, SeparatingColumn, Separation, SeparationProof
 
 MAX_ENTRIES = 1 << 30  # entries, zeros included, that are searched: a second or two
 

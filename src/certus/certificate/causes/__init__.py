@@ -1,0 +1,1 @@
+"""Columns that are named as the cause of an optimum that does not exist."""

@@ -1,0 +1,1 @@
+"""What a table of coefficients says: its numbers with their digits, its terms as columns."""

@@ -170,3 +170,8 @@ def read(model: Any, rows: "Rows") -> Reading:
     require_coefficients(model, reading.parameters, rows, reading.labels)
     require_penalties(reading.parameters)
     return reading
+
+
+def read_matrix(matrix: linkage.LinkageMatrix, method: str, rows: "Rows") -> Reading:
+    """Read a matrix of merges, as of SciPy's ``linkage``, as the tree of this method."""
+    return Reading(model="linkage matrix", ours=False, **linkage.read_matrix(matrix, method, rows))

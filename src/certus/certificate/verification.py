@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal, cast
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -40,6 +41,7 @@ from .findings import (
 )
 from .fingerprint import fingerprint
 from .fitted_rows import compared_with_fit
+from .linkage_matrix import certify_matrix
 from .offsets import offsets, with_offsets
 from .pages.run import run_page
 from .parameters import Parameters
@@ -295,7 +297,9 @@ def verify(
         A model of certus or scikit-learn; also a Pipeline (its last step, on the transformed data),
         a GridSearchCV (its best estimator), a TransformedTargetRegressor, or a model that fits
         several (one against the rest, voting, bagging, …), each of which is verified. Of
-        statsmodels the result of ``fit``.
+        statsmodels the result of ``fit``. An array of shape (n - 1, 4) is a linkage matrix of
+        SciPy: its merges are compared with those of all seven linkages by Euclidean distance, or by
+        the distances that X holds.
     X, y, sample_weight : array-like, or Dask collections
         The rows that the model was fitted on, with the weights that it was fitted with. X may be
         a table of ``certus.open_rows``, which has its targets and weights among its columns.
@@ -331,12 +335,16 @@ def verify(
     Certificate(optimal: objective 1,263,986, at most ... above the best possible)
     """
     tol = TOL if tol is None else tol
+    make = _certify_by_page if by == "page" else _certify
     if not tol >= 0:
         raise ValueError(f"tol={tol!r}: give a number that is not negative")
     if by not in ("proof", "page"):
         raise ValueError(f'by={by!r}: use "proof" or "page"')
     if decisions not in ("auto", True, False):
         raise ValueError(f'decisions={decisions!r}: use "auto", True or False')
+    if isinstance(model, np.ndarray):
+        beside = (y, sample_weight, offset, exposure)
+        return certify_matrix(model, X, beside, partial(make, tol=tol, names=None))
     if is_collection(X):
         X, y, sample_weight = open_collection(model, X, y, sample_weight), None, None
     try:
@@ -375,7 +383,6 @@ def verify(
         if offset is not None or exposure is not None or has_offset:
             rows = _with_offsets(inner.model, rows, offset, exposure)
         reading = _read(inner.model, rows)
-        make = _certify_by_page if by == "page" else _certify
         certificate = make(reading, rows, tol, _feature_names(inner.model), bound)
         certificate = replace(certificate, _steps=None if inner.steps is None else (*inner.steps,))
         if certificate.certified:

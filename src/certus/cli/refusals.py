@@ -15,7 +15,10 @@ from ..runtime.refusals import is_deliberate
 
 @contextmanager
 def refusals(model: object) -> Iterator[None]:
-    """Turn what the model refuses into ``TableError``, or ``UsageError`` for its parameters."""
+    """Turn what the model refuses into ``TableError``, or ``UsageError`` for its parameters.
+
+    None: where there is no model, and so no parameter of it.
+    """
     try:
         yield
     except (ModelFileError, TableError, UsageError):
@@ -33,6 +36,8 @@ def refusals(model: object) -> Iterator[None]:
 def _names_parameter(model: object, error: Exception) -> bool:
     """Is it about a parameter? ValueErrors begin with "C=-1: " or with "class_weight names "; type
     errors name it somewhere."""
+    if model is None:
+        return False
     words = re.findall(r"\w+", str(error)) if isinstance(error, TypeError) else []
     words += re.findall(r"^(\w+)(?:=| names )", str(error))
     return bool(set(words) & set(inspect.signature(type(model)).parameters))

@@ -104,13 +104,15 @@ def audit_coefficients(
     notes = list(read.notes)
     if found.n_omitted:
         notes.append(f"{count(found.n_omitted, 'row')} with missing values left out")
-    mistake = None
+    mistake, what = None, "none of the objectives known fits"
     if not matches.fits:
         if objective is not None:
-            notes += _other_objectives(matcher, found, tol)
+            others = _other_objectives(matcher, found, tol)
+            notes += others
+            what = "the objective that was named does not fit" if others else what
         if penalty is None:
             mistake = find_mistake(found, data, keep, chosen, tol)
-    return conclude(read, found, matcher, matches, mistake, tuple(notes), tol)
+    return conclude(read, found, matcher, matches, mistake, tuple(notes), tol, what)
 
 
 def _usable(

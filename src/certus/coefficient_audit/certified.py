@@ -30,9 +30,9 @@ CHANGED_SHARE = 0.01  # of the typical error: a prediction that moves by less do
 
 def conclude(
     table: CoefficientTable, found: AuditedRows, matcher: Matcher, matches: Matches,
-    mistake: Mistake | None, notes: tuple[str, ...], tol: float,
+    mistake: Mistake | None, notes: tuple[str, ...], tol: float, what_fails: str,
 ) -> CoefficientAudit:  # fmt: skip
-    """Return the result of an audit."""
+    """Return the result of an audit; ``what_fails``: what is said where nothing fits."""
     shown, verdict = _shown(found, matcher, matches, mistake)
     errors = _errors(table, found, shown, verdict)
     certificate, at_optimum, decisions = _certified(found, shown, tol)
@@ -45,6 +45,9 @@ def conclude(
         notes = (*notes, _errors_note(table, errors))
     elif table.errors is not None and optimal and errors is None:
         notes = (*notes, "the standard errors were not recomputed: the objective has a penalty")
+    nearest = None
+    if verdict == NOT_OPTIMAL and mistake is None:
+        nearest = f"{what_fails}. Nearest: {_nearest(found, matches, shown)}"
     n, p = found.design.X.shape
     return CoefficientAudit(
         verdict=verdict,
@@ -54,7 +57,7 @@ def conclude(
         fits=tuple(map(_public, fits)),
         weak=tuple(map(_public, weak)),
         mistake=None if mistake is None else _mistake_words(mistake, cured),
-        nearest=_nearest(found, matches, shown) if verdict == NOT_OPTIMAL and not mistake else None,
+        nearest=nearest,
         terms=_terms(table, found, shown, errors),
         cov=errors.cov if errors is not None and errors.agree else None,
         certificate=certificate,
@@ -120,7 +123,7 @@ def _mistake_words(mistake: Mistake, cured: Sequence[PresetFit]) -> str:
     return f"{mistake.text}. With that undone, it is an optimum of {cured[0].words}"
 
 
-def _nearest(found: AuditedRows, matches: Matches, shown: Judgement | None) -> str | None:
+def _nearest(found: AuditedRows, matches: Matches, shown: Judgement | None) -> str:
     """Return the objective that is missed by least, and what its intercept says."""
     near = matches.nearest
     if near is None:

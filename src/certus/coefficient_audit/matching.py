@@ -18,7 +18,7 @@ from .judge import (
     ranges_of,
 )
 from .objective import DesignMatrix, Objective
-from .presets import Loss, Preset, RowFacts, Shape
+from .presets import PRESETS, Loss, Preset, RowFacts, Shape
 
 MAX_NICE_DIGITS = 17
 TIE_FACTOR = 100.0  # of the least share: what misses the optimum by more fits worse
@@ -113,6 +113,7 @@ class Matcher:
         plain = {fit.preset.loss for fit in fits if fit.shape == "none"}
         # where no penalty fits, so does every penalty that is weak enough
         weak = [fit for fit in fits if fit.strengths and fit.preset.loss in plain]
+        weak.sort(key=lambda fit: PRESETS.index(fit.preset))
         fits = [fit for fit in fits if not (fit.strengths and fit.preset.loss in plain)]
         nearest = min(judged.values(), key=_distance, default=None)
         return Matches(tuple(fits), tuple(weak), nearest)

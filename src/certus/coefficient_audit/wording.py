@@ -65,12 +65,11 @@ def labeled_lines(audit: "CoefficientAudit") -> list[tuple[str, str]]:
         if len(audit.fits) > 1:
             lines.append(("", "the data cannot tell these apart: they have one optimum"))
     if audit.weak:
-        lines.append(("Or, as weakly", _weak(audit.weak)))
+        lines.append(("Or penalised", _weak(audit.weak)))
     if audit.mistake:
         lines.append(("Likely mistake", audit.mistake))
     if audit.nearest:
-        none = "none of the objectives known fits. " if not audit.mistake else ""
-        lines.append(("Nearest", f"{none}{audit.nearest}"))
+        lines.append(("Why", audit.nearest))
     if audit.verdict == "rounded too far to tell":
         lines.append(("Why", f"with {count(audit.digits, 'digit')}, rounding alone may undo a "
                       "quarter or more of what the fit gains: give more digits"))  # fmt: skip
@@ -92,16 +91,14 @@ def _listed(fits: "tuple[FittingObjective, ...]") -> str:
 
 
 def _weak(fits: "tuple[FittingObjective, ...]") -> str:
-    texts = []
+    texts: dict[str, str] = {}
     for fit in fits:
         name, (low, high) = next(iter(fit.ranges.items()))
         limit = f"≥ {low:.2g}" if name == "C" else f"≤ {high:.2g}"
-        text = f"{fit.name}({name} {limit})"
-        if text not in texts:
-            texts.append(text)
-    shown = "; ".join(texts[:2])
+        texts.setdefault(fit.name, f"{fit.name}({name} {limit})")
+    shown = "; ".join([*texts.values()][:2])
     more = f"; and {len(texts) - 2} more" if len(texts) > 2 else ""
-    return f"penalised that no digit shows it: {shown}{more}"
+    return f"too weakly for any digit to show: {shown}{more}"
 
 
 def _digits(audit: "CoefficientAudit") -> list[tuple[str, str]]:

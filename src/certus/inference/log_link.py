@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import chdtrc
 
 from ..exceptions import InferenceError
 from ..text.cells import Precision
 from ..text.format import number
 from ..text.table import ResultTable
-from .base import facts_line, half_widths, percent, stacked
+from .base import BIAS, facts_line, half_widths, percent, share, stacked
 from .likelihood_fit import LikelihoodFit
+from .new_rows import standard_errors_of
 
 UNDISPERSED_PVALUE = 1e-3  # of Pearson's χ², below which counts vary more than a Poisson model says
 
@@ -130,6 +132,46 @@ class LogLinkInference(LikelihoodFit):
             interval=("low", "high", f"{percent(level)} interval"),
         )
 
+    def predict(
+        self, X_new: object, level: float = 0.95, *, offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> ResultTable:  # fmt: skip
+        """Table of the means of new rows with intervals: of the mean, not of a new count.
+
+        Parameters
+        ----------
+        X_new : array-like, sparse matrix or frame of shape (n_rows, n_features)
+            Rows as the model was fitted on; those of the whole pipeline, if it was one.
+        level : float, default=0.95
+        offset, exposure : array-like of shape (n_rows,), optional
+            Added to the scores, and a factor of the means. Default: 0 and 1, which gives rates.
+
+        Returns
+        -------
+        ResultTable
+            "mean", "low" and "high"; "score", its logarithm z, and their "std error". Intervals are
+            exp(z ± q·se), so they are above 0.
+        """
+        Phi = self._new_rows(X_new)
+        o = np.zeros(len(Phi))
+        for name, given in (("offset", offset), ("exposure", exposure)):
+            if given is not None:
+                o = o + _logarithms(name, given, len(Phi))
+        z, errors = Phi @ self.coef + o, standard_errors_of(Phi, self.factors[0])
+        half = self._quantile((1 + share(level)) / 2) * errors
+        with np.errstate(over="ignore"):
+            mean = {"mean": np.exp(z), "low": np.exp(z - half), "high": np.exp(z + half)}
+        return ResultTable(
+            {"row": np.arange(len(Phi)), **mean, "score": z, "std error": errors},
+            title=f"Means, {percent(level)} intervals" + (f" ({BIAS})" if self.alpha else ""),
+            notes=self.remarks,
+            precision=[
+                Precision(tuple(mean), half_widths(*mean.values())),
+                Precision(("score", "std error"), errors),
+            ],
+            interval=("low", "high", f"{percent(level)} interval"),
+        )
+
     @property
     def _counts(self) -> bool:
         return self.family == "poisson"
@@ -168,3 +210,17 @@ class LogLinkInference(LikelihoodFit):
             f"the counts vary {number(ratio, 2)} times as much as Poisson counts do, so classical "
             "standard errors are too small: use cov='HC0' or 'HC1'"
         ]
+
+
+def _logarithms(name: str, given: ArrayLike, n: int) -> np.ndarray:
+    """Return offsets, or logarithms of exposures, of n new rows."""
+    values = np.asarray(given, dtype=float)
+    if values.shape != (n,):
+        raise ValueError(f"{name} has shape {values.shape}: give a number for each of {n} rows")
+    is_exposure = name == "exposure"
+    wrong = ~np.isfinite(values) | (is_exposure & (values <= 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        wanted = "numbers above 0" if is_exposure else "finite numbers"
+        raise ValueError(f"{name} has {values[row]} in row {row}: give {wanted}")
+    return np.log(values) if is_exposure else values

@@ -4,7 +4,7 @@ A ``Tree`` of certus holds the merges of certus's models and of SciPy's ``linkag
 models have children but no sizes, and heights only if fitted with compute_distances=True.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -120,6 +120,52 @@ def _reading(
         "formula": _formula(method, metric, params, scale),
         "parameters": parameters,
     }
+
+
+# --- matrices of merges ---------------------------------------------------------------------------
+
+
+class LinkageMatrix:
+    """A matrix of merges as the tree of one method, with distances as SciPy's ``linkage`` has them.
+
+    Its distances are Euclidean, or X itself if X looks like n(n − 1)/2 or n × n distances.
+    """
+
+    scale = None
+    metric_params = None
+
+    def __init__(self, Z: np.ndarray, X: Any):
+        if Z.ndim != 2 or Z.shape[1] != 4 or not len(Z) or Z.dtype.kind not in "iuf":
+            raise ValueError(
+                f"an array ({Z.dtype}, of shape {Z.shape}) is no fitted model. A linkage matrix "
+                "has 4 columns (two clusters, their distance, rows in both; clusters count from "
+                "0); scipy.cluster.hierarchy.from_mlab_linkage converts one that counts from 1"
+            )
+        self.merges, self.method = Z.astype(float), AGGLOMERATIVE_METHODS[0]
+        n = len(Z) + 1
+        shape = tuple(X.shape if hasattr(X, "shape") else np.shape(X))
+        condensed = shape in ((n * (n - 1) // 2,), (n * (n - 1) // 2, 1)) and shape[0] != n
+        square = shape == (n, n) and _looks_like_distances(X)
+        self.metric = "precomputed" if condensed or square else "euclidean"
+        if not condensed and (len(shape) != 2 or shape[0] != n):
+            raise ValueError(
+                f"these {n - 1:,} merges are those of {n:,} rows, and X has shape {shape}: give "
+                "the rows, or the distances between them"
+            )
+
+
+def _looks_like_distances(X: Any) -> bool:
+    """Whether X is symmetric with zeros on its diagonal, and not negative."""
+    D = np.asarray(X)
+    if D.dtype.kind not in "iuf" or D.ndim != 2 or len(D) < 3:  # a sparse matrix has ndim 0 here
+        return False
+    return bool(np.all(np.diag(D) == 0) and np.all(D >= 0) and np.allclose(D, D.T, 1e-6, 0.0))
+
+
+def read_matrix(matrix: LinkageMatrix, method: str, rows: "Rows") -> dict[str, Any]:
+    """Read a matrix of merges as the tree of this method."""
+    matrix.method, tree = method, cast(FittedModel, matrix)
+    return _reading(tree, rows, matrix.merges, {})
 
 
 def _require_distances(shape: tuple[int, int], n: int) -> None:

@@ -123,5 +123,10 @@ def _remedy(c: "Certificate") -> str:
     name = c.model.rsplit(".", 1)[-1]
     if _finding(c).ours and name != "Tree":
         return FIT_AGAIN
+    if name == "linkage matrix":
+        return (
+            "give the rows in the order of the fit. If the distance was another, name it: "
+            "certus.verify(certus.cluster.Tree(Z, method='average', metric='cityblock'), X)"
+        )
     ours = {"Tree": "linkage", "FeatureAgglomeration": "VariableClustering"}.get(name, name)
     return f"give the rows, the method and the metric of the fit, or use certus.cluster.{ours}"

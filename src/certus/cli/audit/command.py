@@ -1,4 +1,7 @@
-"""``certus audit``: is a model that anyone fitted, with any library, what it claims to be?"""
+"""``certus audit``: is a model that anyone fitted, with any library, what it claims to be?
+
+With ``--coef`` there is no model, only its printed coefficients (``coefficients.py``).
+"""
 
 import argparse
 import signal
@@ -13,6 +16,7 @@ from .. import certificates, output, tables
 from ..models import needs_target
 from ..refusals import refusals
 from ..verify import certificate_of
+from . import coefficients
 from .page import write_page
 
 if TYPE_CHECKING:
@@ -26,7 +30,8 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         "audit",
         help="check a model that any library fitted, on the table of its fit",
         description="Recompute what a fitted model claims from the table that it was fitted on, "
-        "and compare its predictions with those at the optimum.",
+        "and compare its predictions with those at the optimum. With --coef: the same of a printed "
+        "table of coefficients.",
         epilog="exit codes: 0 the claim holds, 1 it does not, 2 usage, 3 data refused, 4 model "
         "refused",
         allow_abbrev=False,
@@ -48,6 +53,7 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     parser.add_argument(
         "--by", choices=["proof", "page"], default="proof", help="what recomputes it"
     )
+    coefficients.add_options(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--html", metavar="FILE", help="write a page that stands by itself")
     parser.add_argument("--force", action="store_true", help="overwrite --html")
@@ -60,6 +66,11 @@ def run(args: argparse.Namespace) -> int:
     from ...audit import trusted_child
     from ...audited_files import found_model, is_pickled
 
+    if args.coef is not None:
+        if args.html is not None:
+            tables.require_new(args.html, args.force)
+        return coefficients.run(args)
+    coefficients.require_none(args)
     if len(args.files) < 2:
         raise UsageError("give a model file and the table of its fit: certus audit MODEL TABLE")
     args.model, args.table = args.files[0], args.files[1:]

@@ -7,8 +7,8 @@ import numpy as np
 import sklearn.linear_model as peers
 
 KINDS = (
-    "least squares", "logistic", "poisson", "ridge", "logistic ridge", "poisson ridge", "elastic net",
-    "glmnet lasso", "glmnet ridge", "liblinear l2", "liblinear l1",
+    "least squares", "logistic", "poisson", "ridge", "logistic ridge", "poisson ridge",
+    "elastic net", "glmnet lasso", "glmnet ridge", "liblinear l2", "liblinear l1",
 )  # fmt: skip
 MEANS = {
     "gaussian": lambda z: (z, np.ones_like(z)),
@@ -86,7 +86,8 @@ def right_model(seed: int) -> RightModel:
     beta, preset, strengths = fitted(kind, family, X, y, s, strength)
     digits = int(rng.choice([4, 5, 6, 8, 15]))
     table = {
-        name: f"{value:.{digits}g}" for name, value in zip(["(Intercept)", *names], beta, strict=True)
+        name: f"{value:.{digits}g}"
+        for name, value in zip(["(Intercept)", *names], beta, strict=True)
     }
     weights = s if weighted else None
     return RightModel(kind, table, columns, y, preset, strengths, weights)

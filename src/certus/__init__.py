@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .certificate import Certificate, verify
     from .coefficient_audit import CoefficientAudit, audit_coefficients
     from .derivatives import check_gradient
+    from .drift import staleness
     from .inference import CallableModule
     from .model_files import load, save
     from .model_inference import infer as infer
@@ -68,6 +69,7 @@ __all__ = [
     "save",
     "set_config",
     "solvers",
+    "staleness",
     "svm",
     "testing",
     "verify",
@@ -84,6 +86,7 @@ _LAZY = {
     "open_rows": "sources",
     "report": "reporting.report",
     "save": "model_files",
+    "staleness": "drift",
     "verify": "certificate",
 }
 _MODULES = (

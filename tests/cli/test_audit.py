@@ -154,7 +154,7 @@ def test_a_folder_without_a_readable_model_is_refused(certus, right, changes, me
     ("name", "content", "message"),
     [
         ("model.rds", b"\x1f\x8b", "is an R object"),
-        ("model.onnx", b"\x08\x07", "is ONNX"),
+        ("model.onnx", b"\xff\xff", "cannot be read as ONNX"),
         ("model.bin", b"hello", "is no model file"),
         ("model.zip", b"PK\x03\x04", "damaged archive"),
         ("cut.skops", b"PK\x03\x04", "damaged archive"),
@@ -274,3 +274,40 @@ def test_a_model_alone_is_not_enough(certus, folder):
     ran = certus("audit", "model.skops")
     assert ran.code == 2
     assert "the table of its fit" in ran.err
+
+
+# --- ONNX -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def onnx_model(certus, table):
+    """A ridge regression of two numbers in an ONNX file, and its table."""
+    rng = np.random.default_rng(0)
+    given = pd.DataFrame(rng.normal(size=(60, 2)) * [1, 40] + [0, 200], columns=["a", "b"])
+    given["cost"] = given @ [2.0, -0.05] + rng.normal(size=60)
+    given.to_csv("costs.csv", index=False)
+    fit = ("fit", "costs.csv", "--target", "cost", "--model", "ridge", "--alpha", 3)
+    assert certus(*fit, "--out", "ridge.certus").code == 0
+    assert certus("export", "ridge.certus", "--onnx", "ridge.onnx").code == 0
+    return given
+
+
+def test_an_onnx_file_is_audited_as_its_coefficients(certus, onnx_model):
+    given = ("audit", "ridge.onnx", "costs.csv", "--target", "cost")
+    ran = certus(*given)
+    assert ran.code == 0, ran.err
+    assert "alpha=3" in ran.out
+    assert certus(*given, "--objective", "sklearn.Ridge", "--penalty", "alpha=3").code == 0
+    assert certus(*given, "--objective", "sklearn.Ridge", "--penalty", "alpha=30").code == 1
+    document = valid_json(certus(*given, "--json"), "coefficient_audit")
+    assert document["audit"]["holds"]
+
+
+def test_columns_of_an_onnx_file_are_taken_in_order_or_named(certus, onnx_model):
+    onnx_model[["b", "cost", "a"]].to_csv("costs.csv", index=False)
+    given = ("audit", "ridge.onnx", "costs.csv", "--target", "cost")
+    assert certus(*given).code == 1
+    assert certus(*given, "--columns", "a,b").code == 0
+    ran = certus(*given, "--columns", "a")
+    assert ran.code == 2
+    assert "reads 2 columns" in ran.err

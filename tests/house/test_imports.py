@@ -55,6 +55,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(ESTIMATORS, OF_ESTIMATORS),
     "cluster": {"mixture", *OF_ESTIMATORS},  # BIC of mixtures says how many clusters there are
     "svm": {"linear_model", *OF_ESTIMATORS},  # LinearSVC is a linear classifier
+    "drift": {"audit", "certificate", "data", "refits", *BASIC},
     "testing": {"audit", "base", "certificate", *BASIC},
     "tables": {"data", *BASIC},
     "sources": {"data", "engines", "tables", *BASIC},
@@ -105,6 +106,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "coefficient_audit",
         "derivatives",
         "distances",
+        "drift",
         "inference",
         "model_files",
         "model_inference",

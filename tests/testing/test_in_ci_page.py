@@ -5,6 +5,11 @@ import shlex
 import subprocess
 import sys
 
+import numpy as np
+import pandas as pd
+from sklearn.linear_model import Ridge
+from skops import io
+
 from certus.cli import main
 from tests.house.source import REPOSITORY, SOURCE
 
@@ -32,9 +37,13 @@ def test_the_commands_of_the_job_run(tmp_path, monkeypatch, capfd):
         "a,b,y\n" + "".join(f"{i % 7},{i % 5},{i % 3}\n" for i in range(50)), encoding="utf-8"
     )
     assert main(shlex.split("fit data.csv --target y --model ridge --out model.certus")) == 0
+    rows = np.loadtxt("data.csv", delimiter=",", skiprows=1)
+    model = Ridge().fit(pd.DataFrame(rows[:, :2], columns=["a", "b"]), rows[:, 2])
+    io.dump(model, "model.skops")
     commands = re.findall(r"run: certus (.*)$", block("yaml"), re.M)
-    assert commands
+    assert len(commands) == 2
     for command in commands:
         capfd.readouterr()
         assert main(shlex.split(command.partition(" > ")[0])) == 0
-        assert '"status": "optimal"' in capfd.readouterr().out
+        assert "optimal" in capfd.readouterr().out.lower()
+    assert "Optimal" in (tmp_path / "audit.html").read_text("utf-8")

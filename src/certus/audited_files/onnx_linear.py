@@ -23,12 +23,15 @@ if TYPE_CHECKING:
 FLOAT32_DIGITS = 6
 FLOAT64_DIGITS = 15
 INTERCEPT = "(Intercept)"
-PASSES = ("Cast", "Identity", "Reshape", "Squeeze", "Flatten", "Dropout")
+# steps that leave numbers as they are: rows with missing values are refused later
+PASSES = (
+    "Cast", "Identity", "Reshape", "Squeeze", "Flatten", "Dropout", "IsNaN", "Imputer",
+)  # fmt: skip
 ENDS_OF_CLASSIFIERS = ("LinearClassifier", "Sigmoid", "Softmax", "ArgMax", "ZipMap", "LabelEncoder")
 
 
 @dataclass(frozen=True)
-class ScaledColumns:
+class OnnxColumns:
     """Columns a·x[at] + c of the inputs."""
 
     at: np.ndarray
@@ -40,7 +43,7 @@ class ScaledColumns:
 class OnnxCoefficients:
     """What a graph computes: one score of scaled columns."""
 
-    columns: ScaledColumns
+    columns: OnnxColumns
     w: np.ndarray  # (p,)
     b: float
     digits: int
@@ -83,7 +86,7 @@ class _Follower:
 
         self.graph, self.to_array = graph, numpy_helper.to_array
         self.constants = {one.name: self.to_array(one) for one in graph.initializer}
-        self.values: dict[str, ScaledColumns] = {}
+        self.values: dict[str, OnnxColumns] = {}
         self.dtypes: list[np.dtype] = []
         self.names = self._read_inputs()
 
@@ -93,7 +96,7 @@ class _Follower:
         ends = np.cumsum(widths)
         for one, end, width in zip(inputs, ends, widths, strict=True):
             at = np.arange(end - width, end)
-            self.values[one.name] = ScaledColumns(at, np.ones(width), np.zeros(width))
+            self.values[one.name] = OnnxColumns(at, np.ones(width), np.zeros(width))
         self.n_inputs = int(ends[-1])
         single = len(inputs) == self.n_inputs and len(inputs) > 1
         return tuple(one.name for one in inputs) if single else None
@@ -141,38 +144,45 @@ class _Follower:
     def _concat(self, node: Any) -> None:
         parts = [self._columns(name) for name in node.input]
         at, a, c = (np.concatenate([getattr(one, k) for one in parts]) for k in ("at", "a", "c"))
-        self.values[node.output[0]] = ScaledColumns(at, a, c)
+        self.values[node.output[0]] = OnnxColumns(at, a, c)
 
     _featurevectorizer = _concat
+
+    def _where(self, node: Any) -> None:
+        mask, value, name = node.input
+        made = {out: one for one in self.graph.node for out in one.output}
+        if mask not in made or made[mask].op_type != "IsNaN" or value not in self.constants:
+            raise ModelFileError("is no linear model of scaled columns: it has a step Where")
+        self.values[node.output[0]] = self._columns(name)
 
     def _gather(self, node: Any) -> None:
         X, i = self._columns(node.input[0]), self._constant(node.input[1]).ravel()
         if self._attributes(node).get("axis") != 1:
             raise ModelFileError("is no linear model of scaled columns: it chooses rows")
-        self.values[node.output[0]] = ScaledColumns(X.at[i], X.a[i], X.c[i])
+        self.values[node.output[0]] = OnnxColumns(X.at[i], X.a[i], X.c[i])
 
     def _scaler(self, node: Any) -> None:
         X, given = self._columns(node.input[0]), self._attributes(node)
         a = np.broadcast_to(given.get("scale", [1.0]), X.a.shape)
         offset = np.broadcast_to(given.get("offset", [0.0]), X.a.shape)
         self.dtypes.append(np.dtype(np.float32))
-        self.values[node.output[0]] = ScaledColumns(X.at, a * X.a, a * (X.c - offset))
+        self.values[node.output[0]] = OnnxColumns(X.at, a * X.a, a * (X.c - offset))
 
     def _sub(self, node: Any) -> None:
         X, v = self._with_constant(node)
-        self.values[node.output[0]] = ScaledColumns(X.at, X.a, X.c - v)
+        self.values[node.output[0]] = OnnxColumns(X.at, X.a, X.c - v)
 
     def _add(self, node: Any) -> None:
         X, v = self._with_constant(node, either=True)
-        self.values[node.output[0]] = ScaledColumns(X.at, X.a, X.c + v)
+        self.values[node.output[0]] = OnnxColumns(X.at, X.a, X.c + v)
 
     def _mul(self, node: Any) -> None:
         X, v = self._with_constant(node, either=True)
-        self.values[node.output[0]] = ScaledColumns(X.at, X.a * v, X.c * v)
+        self.values[node.output[0]] = OnnxColumns(X.at, X.a * v, X.c * v)
 
     def _div(self, node: Any) -> None:
         X, v = self._with_constant(node)
-        self.values[node.output[0]] = ScaledColumns(X.at, X.a / v, X.c / v)
+        self.values[node.output[0]] = OnnxColumns(X.at, X.a / v, X.c / v)
 
     # --- the product ---
 
@@ -210,7 +220,7 @@ class _Follower:
         found = self._one_score(X, W, b)
         return replace(found, positive_class=labels[-1]) if len(labels) == 2 else found
 
-    def _one_score(self, X: ScaledColumns, W: np.ndarray, b: Any) -> OnnxCoefficients:
+    def _one_score(self, X: OnnxColumns, W: np.ndarray, b: Any) -> OnnxCoefficients:
         W, b = np.asarray(W).reshape(len(X.at), -1), np.ravel(np.asarray(b, dtype=float))
         if W.shape[1] != 1:
             raise ModelFileError(
@@ -220,7 +230,7 @@ class _Follower:
 
     # --- values ---
 
-    def _columns(self, name: str) -> ScaledColumns:
+    def _columns(self, name: str) -> OnnxColumns:
         if name not in self.values:
             raise ModelFileError(f"is no linear model of scaled columns: {name} is made otherwise")
         return self.values[name]
@@ -234,7 +244,7 @@ class _Follower:
             return value.astype(float)
         return value
 
-    def _with_constant(self, node: Any, either: bool = False) -> tuple[ScaledColumns, np.ndarray]:
+    def _with_constant(self, node: Any, either: bool = False) -> tuple[OnnxColumns, np.ndarray]:
         first, second = node.input
         if either and first in self.constants:
             first, second = second, first

@@ -39,9 +39,18 @@ def found_model(path: Path) -> FoundModel:
         return FoundModel(skops_files.read(path), kind)
     if kind == "ONNX":
         raise ModelFileError(
-            f"{path} is ONNX, which holds coefficients but not what they minimise: {TABLE_ADVICE}"
+            f"{path} is ONNX, which holds coefficients and no model: {TABLE_ADVICE}"
         )
     return FoundModel(_unpickled(path), kind)
+
+
+def onnx_file(path: Path) -> tuple[Path, tuple[str, ...] | None] | None:
+    """Return the ONNX file at a path, and the names of columns beside it; None if it is none."""
+    kind = kind_of(path)
+    if kind == "MLflow":
+        logged = mlflow_folders.logged_model(path)
+        return None if kind_of(logged.path) != "ONNX" else (logged.path, logged.columns)
+    return (path, None) if kind == "ONNX" else None
 
 
 def is_pickled(path: Path) -> bool:

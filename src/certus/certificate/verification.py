@@ -6,25 +6,18 @@ Every certificate is made here, those of our own fits included. The solver takes
 import copy
 import re
 import time
-from collections.abc import Sized
 from dataclasses import replace
 from functools import partial
 from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from .. import audit
-from ..data.frames import require_same_order
 from ..data.rows import Rows
-from ..data.validation import data_for_verify
 from ..exceptions import CannotVerifyError
 from ..runtime.pool import OutOfTime, in_time, proof_seconds
 from ..runtime.refusals import refuses_in_one_frame
-from ..sources.collections import is_collection, open_collection
-from ..text.suggestions import nearest
 from .answers.compared_answers import compared_with_answers
 from .certificate import TOL, Certificate
 from .decisions import comparison
@@ -42,22 +35,20 @@ from .findings import (
 from .fingerprint import fingerprint
 from .fitted_rows import compared_with_fit
 from .linkage_matrix import certify_matrix
-from .offsets import offsets, with_offsets
 from .pages.run import run_page
 from .parameters import Parameters
 from .parts import of_parts
+from .problem import in_words, read_claim, read_given, unwrapped
 from .proving import prove, with_causes
 from .registry import CLAIMS
 from .status import CERTIFIED_STATUSES, KIND_OF_PAGE, PROOF_TAKES_LONGER, status_of, status_of_page
 
 By = Literal["proof", "page"]
-N_NEAREST = 3  # classes that a refusal names
-LIST_OF_MODELS = 'docs/certificates.md, "What can be audited"'
 
 
 def certify(model: object, rows: Rows, tol: float = TOL) -> Certificate:
     """Return the certificate of a fitted model on the rows of its fit."""
-    return _certify(_read(model, rows), rows, tol, _feature_names(model))
+    return _certify(read_claim(model, rows), rows, tol, feature_names(model))
 
 
 def certify_reading(
@@ -65,13 +56,6 @@ def certify_reading(
 ) -> Certificate:
     """Return the certificate of a claim that is not that of a fitted model."""
     return _certify(reading, rows, tol, names)
-
-
-def _read(model: object, rows: Rows) -> audit.Reading:
-    try:
-        return audit.read(model, rows)
-    except ValueError as error:
-        raise CannotVerifyError(str(error)) from error
 
 
 def unproven(
@@ -94,11 +78,12 @@ def unproven(
         objective=objective, bound=None, gap=finding.gap, residual=finding.residual,
         kind=finding.kind, status="not proven", certified=False, tol=tol, coef_error=None,
         seconds=0.0, fingerprint=fingerprint(rows), _finding=finding,
-        feature_names=_feature_names(model),
+        feature_names=feature_names(model),
     )  # fmt: skip
 
 
-def _feature_names(model: object) -> tuple[str, ...] | None:
+def feature_names(model: object) -> tuple[str, ...] | None:
+    """Return the names of the columns that a model was fitted on, if they had names."""
     names = vars(model).get("feature_names_in_", vars(model).get("columns_"))
     return None if names is None else tuple(names)
 
@@ -240,41 +225,6 @@ def _notes(
     return notes_on_classes(reading.labels.classes, facts, weighted)
 
 
-def _with_offsets(model: object, rows: Rows, offset: object, exposure: object) -> Rows:
-    """Rows with the offsets beside their targets, for a model that was fitted with some."""
-    if not hasattr(model, "has_offset_"):
-        raise CannotVerifyError(
-            f"{type(model).__name__} models have no offset: leave offset and exposure out"
-        )
-    try:
-        return with_offsets(rows, offset, exposure)
-    except (TypeError, ValueError) as error:
-        raise CannotVerifyError(str(error)) from error
-
-
-def unknown_model(model: object) -> str:
-    """Message for a model that no reader knows: the classes with the most similar names."""
-    name, known = type(model).__name__, audit.readable()
-    similar = nearest(name, known, N_NEAREST) or known[:N_NEAREST]
-    return (
-        f"{name} cannot be audited: certus has no definition of what it minimises. What can, with "
-        f"a similar name: {', '.join(similar)}. All {len(known)} classes: {LIST_OF_MODELS}"
-    )
-
-
-def _of_statsmodels(
-    result: object, X: object, y: object, s: object, offset: object, exposure: object
-) -> tuple[audit.Unwrapped, ArrayLike | None, ArrayLike | None]:
-    """Return a result's model with rows, weights and offset, those of its fit where none is given.
-
-    A result whose claim is not known, and rows that do not fit it, raise ValueError.
-    """
-    n = len(y) if isinstance(y, Sized) else int(getattr(result, "nobs", 0))
-    own = audit.with_rows(result, X, y, s, offsets(offset, exposure, n))
-    inner = audit.Unwrapped(own.fit, own.X, own.y, (), evidence=own.evidence, same_rows=own.same)
-    return inner, own.sample_weight, own.offset
-
-
 @refuses_in_one_frame
 def verify(
     model: object,
@@ -345,53 +295,18 @@ def verify(
     if isinstance(model, np.ndarray):
         beside = (y, sample_weight, offset, exposure)
         return certify_matrix(model, X, beside, partial(make, tol=tol, names=None))
-    if is_collection(X):
-        X, y, sample_weight = open_collection(model, X, y, sample_weight), None, None
-    try:
-        require_same_order(X, y, sample_weight)
-    except ValueError as error:
-        raise CannotVerifyError(str(error)) from error
-    try:
-        if audit.is_result(model):
-            inner, sample_weight, offset = _of_statsmodels(
-                model, X, y, sample_weight, offset, exposure
-            )
-            exposure = None
-        elif X is None:
-            raise ValueError(f"give the rows that this {type(model).__name__} was fitted on: X=…")
-        else:
-            inner = audit.unwrap(model, X, y)
-            parts = audit.parts_of(inner.model, inner.X, inner.y, sample_weight)
-            if parts is not None:
-                one = partial(verify, tol=tol, bound=bound, by=by, decisions=decisions)
-                return of_parts(type(inner.model).__name__, parts, one)
-        if not audit.known(inner.model):
-            raise CannotVerifyError(unknown_model(inner.model))
-        if hasattr(inner.model, "fit"):  # a Tree has none
-            check_is_fitted(inner.model)
-    except NotFittedError as error:
-        raise CannotVerifyError(f"{type(model).__name__} is not fitted: fit it first") from error
-    except AttributeError as error:
-        raise CannotVerifyError(audit.why_unreadable(model, error)) from error
-    except CannotVerifyError:
-        raise
-    except ValueError as error:  # a step refuses the rows
-        raise CannotVerifyError(str(error)) from error
-    try:
-        rows = data_for_verify(inner.model, inner.X, inner.y, sample_weight)
-        has_offset = getattr(inner.model, "has_offset_", False)
-        if offset is not None or exposure is not None or has_offset:
-            rows = _with_offsets(inner.model, rows, offset, exposure)
-        reading = _read(inner.model, rows)
-        certificate = make(reading, rows, tol, _feature_names(inner.model), bound)
+    given = unwrapped(model, X, y, sample_weight, offset, exposure)
+    if given.parts is not None:
+        one = partial(verify, tol=tol, bound=bound, by=by, decisions=decisions)
+        return of_parts(type(given.inner.model).__name__, given.parts, one)
+    inner = given.inner
+    with in_words(inner.model):
+        rows, reading = read_given(given)
+        certificate = make(reading, rows, tol, feature_names(inner.model), bound)
         certificate = replace(certificate, _steps=None if inner.steps is None else (*inner.steps,))
         if certificate.certified:
             certificate = compared_with_answers(certificate, inner.model, rows, reading)
-    except CannotVerifyError:
-        raise
-    except audit.READING_ERRORS as error:
-        raise CannotVerifyError(audit.why_unreadable(inner.model, error)) from error
-    certificate = compared_with_fit(certificate, inner, reading, rows, sample_weight)
+    certificate = compared_with_fit(certificate, inner, reading, rows, given.sample_weight)
     if not comparison.wanted(decisions, certificate.status, bool(certificate.other_rows)):
         return certificate
     found, reason = comparison.compare(reading, rows, tol, decisions)

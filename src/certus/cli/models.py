@@ -13,6 +13,8 @@ from ..text.suggestions import did_you_mean, unknown
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from ..model_files import ModelFile
+
 Task = Literal["classes", "numbers", "none"]
 
 # short name: class of a target of classes, of numbers, of no target
@@ -187,3 +189,14 @@ def _value(text: str) -> object:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def target_and_weights(
+    args: argparse.Namespace, file: "ModelFile"
+) -> tuple[str | None, str | None]:
+    """Names of the columns, by the options or as in the fit."""
+    schema = file.table if isinstance(file.table, dict) else {}
+    target, weights = args.target or schema.get("target"), args.weights or schema.get("weights")
+    if target is None and needs_target(file.model):
+        raise UsageError("the file does not say which column was the target: give --target")
+    return None if target is None else str(target), None if weights is None else str(weights)

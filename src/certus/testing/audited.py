@@ -22,7 +22,7 @@ from ..certificate import TOL, Certificate, verify
 from ..certificate.explain.certificate import headline, not_certified
 from ..certificate.explain.separation import separation_warning
 from ..certificate.fitted_rows import ROWS_GIVEN, WEIGHTS_GIVEN
-from ..certificate.verification import unknown_model
+from ..certificate.problem import unknown_model
 from ..exceptions import (
     CannotVerifyError,
     NotCertifiedError,

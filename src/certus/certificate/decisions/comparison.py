@@ -69,22 +69,32 @@ def _work(definition: str, n: int, m: int) -> float:
     return MANY_STEPS.get(definition, 1.0) * n * m * min(n, m, most)
 
 
-def _compared(reading: Reading, rows: Rows, tol: float) -> Decisions:
-    defined = as_defined(rows, reading.labels)
+def certified_refit(reading: Reading, rows: Rows, tol: float) -> tuple[Reading, OptimumFinding]:
+    """Return the claim at its optimum, and what the proof says of it.
+
+    Raises ``NoRefitError`` if there is no optimum, or none was reached.
+    """
     K = 0 if reading.labels is None else len(reading.labels.classes)
-    at_optimum = refit(reading.definition, reading.parameters, defined, K)
+    at_optimum = refit(reading.definition, reading.parameters, as_defined(rows, reading.labels), K)
     of_refit = replace(
-        reading, parameters=at_optimum, rank=None, spectrum={}, cv_claim=None, contradictions=()
-    )
+        reading, parameters=at_optimum, rank=None, spectrum={}, cv_claim=None, contradictions=(),
+        iteration={},
+    )  # fmt: skip
     claim = CLAIMS[reading.definition]
     finding = cast(OptimumFinding, prove(claim, of_refit, rows, tol, False))
     if finding.is_separated:
         raise NoRefitError("there is no optimum")
     if not finding.residual <= tol:
         raise NoRefitError("a refit did not reach it either")
+    return of_refit, finding
+
+
+def _compared(reading: Reading, rows: Rows, tol: float) -> Decisions:
+    of_refit, finding = certified_refit(reading, rows, tol)
+    defined = as_defined(rows, reading.labels)
     weight = row_weights(reading, defined)
     before = answers(reading, cast(Parameters, reading.parameters), rows)
-    after = answers(reading, cast(Parameters, at_optimum), rows)
+    after = answers(reading, cast(Parameters, of_refit.parameters), rows)
     return _decisions(reading, rows, weight, before, after, finding)
 
 

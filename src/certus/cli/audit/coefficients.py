@@ -49,14 +49,21 @@ def run(args: argparse.Namespace) -> int:
     if given:
         raise UsageError(f"--{given[0]} is for models, and has no meaning with --coef")
     audit, warned = _audited(args)
+    return finished(args, audit, warned, _facts(args))
+
+
+def finished(
+    args: argparse.Namespace, audit: "CoefficientAudit", warned: list[str], facts: dict[str, str]
+) -> int:
+    """Print and write what an audit found; return its exit code."""
     if args.json:
         output.json_result("coefficient_audit", {"audit": audit.to_dict(), "warnings": warned})
     else:
         _show(audit)
     if args.html is not None:
-        title = f"Audit of {Path(args.coef).name}"
+        title = f"Audit of {next(iter(facts.values()))}"
         finding, box = audit.explain(), audit._repr_html_()
-        write_document(args.html, title, box, _facts(args), finding, warned, None)
+        write_document(args.html, title, box, facts, finding, warned, None)
         if not args.json:
             output.written(args.html)
     return OK if audit.holds else CLAIM_FAILS
@@ -65,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
 def _audited(args: argparse.Namespace) -> "tuple[CoefficientAudit, list[str]]":
     from ... import audit_coefficients
 
-    penalty = _penalty(args.penalty)
+    penalty = penalty_of(args.penalty)
     table = tables.read(args.files[0], args)
     for name in (args.target, args.weights, args.offset):
         if name is not None:
@@ -79,7 +86,7 @@ def _audited(args: argparse.Namespace) -> "tuple[CoefficientAudit, list[str]]":
     return audit, warned
 
 
-def _penalty(text: str | None) -> float | dict[str, float] | None:
+def penalty_of(text: str | None) -> float | dict[str, float] | None:
     """Return "0.5" as a number, "lambda=0.05,alpha=1" as numbers by their names."""
     if text is None:
         return None

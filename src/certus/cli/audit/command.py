@@ -16,7 +16,7 @@ from .. import certificates, output, tables
 from ..models import needs_target
 from ..refusals import refusals
 from ..verify import certificate_of
-from . import coefficients
+from . import coefficients, onnx
 from .page import write_page
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     )
     parser.add_argument(
         "files", nargs="+", metavar="FILE",
-        help="a model (.certus, .skops, .pkl or .joblib, or a model folder of MLflow), then the "
-        "table of its fit; - for stdin",
+        help="a model (.certus, .skops, .onnx, .pkl or .joblib, or a model folder of MLflow), then "
+        "the table of its fit; - for stdin",
     )  # fmt: skip
     parser.add_argument("--target", help="the column that the model predicts")
     parser.add_argument("--weights", help="the column of weights")
@@ -64,19 +64,22 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 def run(args: argparse.Namespace) -> int:
     """Load the model, recompute its claim, print."""
     from ...audit import trusted_child
-    from ...audited_files import found_model, is_pickled
+    from ...audited_files import found_model, is_pickled, onnx_file
 
     if args.coef is not None:
         if args.html is not None:
             tables.require_new(args.html, args.force)
         return coefficients.run(args)
-    coefficients.require_none(args)
     if len(args.files) < 2:
         raise UsageError("give a model file and the table of its fit: certus audit MODEL TABLE")
     args.model, args.table = args.files[0], args.files[1:]
     if args.html is not None:
         tables.require_new(args.html, args.force)
     path = Path(args.model)
+    held = onnx_file(path)
+    if held is not None:
+        return onnx.run(args, *held)
+    coefficients.require_none(args)
     if not trusted_child.is_child() and is_pickled(path) and args.trust_pickle:
         return _in_child(args.arguments, path)
     with _model_output_to_stderr():

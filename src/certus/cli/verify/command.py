@@ -6,21 +6,22 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..exceptions import TableError, UsageError
-from ..tables.targets import rows_taken, target_of, weights_of
-from ..text.format import count
-from . import certificates, output, tables
-from .files import opening
-from .files.model_rows import ColumnRoles, RowsLeftOut, require_reads_rows, rows_of_model
-from .models import needs_target
-from .predict import matching_rows
-from .refusals import refusals
+from ...exceptions import TableError, UsageError
+from ...tables.targets import rows_taken, target_of, weights_of
+from ...text.format import count
+from .. import certificates, output, tables
+from ..files import opening
+from ..files.model_rows import ColumnRoles, RowsLeftOut, require_reads_rows, rows_of_model
+from ..models import target_and_weights
+from ..predict import matching_rows
+from ..refusals import refusals
+from . import stale
 
 if TYPE_CHECKING:
-    from ..certificate import Certificate
-    from ..model_files import ModelFile
-    from ..sources import FileTable
-    from ..tables import Table
+    from ...certificate import Certificate
+    from ...model_files import ModelFile
+    from ...sources import FileTable
+    from ...tables import Table
 
 
 def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -29,15 +30,22 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         "verify",
         help="recompute the claim of a model file from its table",
         description="Recompute what a model file claims from the table that it was fitted on.",
-        epilog="exit codes: 0 the claim holds, 1 it does not, 3 data refused, 4 model refused",
+        epilog="exit codes: 0 the claim holds, 1 it does not, 3 data refused, 4 model refused. "
+        "With --stale: 0 no sign of drift, 1 the model is stale, 3 too few rows or data refused",
         allow_abbrev=False,
     )
     parser.add_argument("model", help="a model file")
     opening.add_files(parser, "the table of the fit; - for stdin")
     parser.add_argument("--target", help="the target, if it has another name in this table")
     parser.add_argument("--weights", help="the column of weights, if it has another name")
+    parser.add_argument("--by", help="what recomputes it: proof or page; with --stale a column")
     parser.add_argument(
-        "--by", choices=["proof", "page"], default="proof", help="what recomputes it"
+        "--stale",
+        action="store_true",
+        help="the table has new rows: compare the model with a refit, also by the periods of --by",
+    )
+    parser.add_argument(
+        "--n-old", type=int, metavar="N", help="with --stale: rows of the fit, if not in the file"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     tables.add_reading_options(parser)
@@ -46,6 +54,9 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 
 def run(args: argparse.Namespace) -> int:
     """Read, recompute, print."""
+    if args.stale:
+        return stale.run(args)
+    _require_by(args)
     certificate, warned = certificate_of(args)
     if args.json:
         output.json_result("verify", {
@@ -54,6 +65,15 @@ def run(args: argparse.Namespace) -> int:
     else:
         certificates.show(certificate)
     return certificates.exit_code(certificate)
+
+
+def _require_by(args: argparse.Namespace) -> None:
+    """Set what recomputes the claim; refuse anything else."""
+    if args.n_old is not None:
+        raise UsageError("--n-old goes with --stale")
+    args.by = args.by or "proof"
+    if args.by not in ("proof", "page"):
+        raise UsageError(f"--by {args.by}: proof or page, or with --stale a column of periods")
 
 
 def certificate_of(args: argparse.Namespace) -> "tuple[Certificate, list[str]]":
@@ -72,11 +92,11 @@ def _of_rows(
     args: argparse.Namespace, file: "ModelFile", table: "Table"
 ) -> "tuple[Certificate, list[str]]":
     """The certificate of a model on the rows of its fit, in memory."""
-    from .. import verify
-    from ..tables import inner_problem
+    from ... import verify
+    from ...tables import inner_problem
 
     schema = file.table if isinstance(file.table, dict) else {}
-    target, weights = _target_and_weights(args, file)
+    target, weights = target_and_weights(args, file)
     known = [name for name in (target, weights) if name is not None]
     X = matching_rows(file.model, file.table, table, known, by_name=True)
     y = None if target is None else target_of(table, target, schema.get("task"))
@@ -93,12 +113,12 @@ def _of_files(args: argparse.Namespace) -> "tuple[Certificate, list[str]] | None
     Of several files, or with --stream, such a model is refused. A model that was fitted on a sample
     of the rows is verified on these, in memory.
     """
-    from .. import verify
+    from ... import verify
 
     must_be = opening.must_be_streamed(args.table, args.stream)
     file, table = opening.open_both(args)
     schema = file.table if isinstance(file.table, dict) else {}
-    target, weights = _target_and_weights(args, file)
+    target, weights = target_and_weights(args, file)
     known = [name for name in (target, weights) if name is not None]
     needed = opening.matching_columns(file, table, known, by_name=True)
     rows = cast("dict[str, list[int]] | None", schema.get("rows"))
@@ -127,23 +147,12 @@ def _of_files(args: argparse.Namespace) -> "tuple[Certificate, list[str]] | None
 
 def _rows_kept(table: "FileTable", columns: "Sequence[str]", kept: "Sequence[int]") -> "Table":
     """The rows of a sample, of which a report made the model."""
-    from ..sources.samples import rows_by_number
+    from ...sources.samples import rows_by_number
 
     numbers = np.asarray(kept, dtype=np.int64)
     found = rows_by_number(table, [*dict.fromkeys(columns)], numbers)
     output.note(f"{count(len(kept), 'row')} of {table.n_rows:,}: the model was fitted on these")
     return found
-
-
-def _target_and_weights(
-    args: argparse.Namespace, file: "ModelFile"
-) -> tuple[str | None, str | None]:
-    """Names of the columns, by the options or as in the fit."""
-    schema = file.table if isinstance(file.table, dict) else {}
-    target, weights = args.target or schema.get("target"), args.weights or schema.get("weights")
-    if target is None and needs_target(file.model):
-        raise UsageError("the file does not say which column was the target: give --target")
-    return None if target is None else str(target), None if weights is None else str(weights)
 
 
 def _rows_of_the_fit(table: "Table", rows: object) -> "Table":

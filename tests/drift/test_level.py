@@ -142,3 +142,24 @@ def test_the_bootstrap_holds_the_level(model, draw):
 @pytest.mark.exhaustive
 def test_f_does_not_hold_it_where_the_errors_are_unequal():
     assert alarms(LEAST_SQUARES, unequal, 300, 300, 300) > stats.binom.isf(1e-3, 300, LEVEL)
+
+
+@pytest.mark.exhaustive
+def test_columns_that_spread_wider_give_alarms_without_drift():
+    """D ~ Σ (1 + 4r) χ²_1 over the columns, where their spread has doubled since the old fit."""
+
+    def spread(rng, n):
+        X, _ = numbers(rng, n)
+        X = 2 * X
+        return X, X @ W + rng.normal(size=n)
+
+    found, B = 0, 300
+    for b in range(B):
+        rng = np.random.default_rng(b)
+        model = LEAST_SQUARES.fit(*numbers(rng, 1000))
+        found += certus.staleness(model, *spread(rng, 1000)).stale
+    rng, limit = np.random.default_rng(0), 2 * stats.chi2.isf(LEVEL, P)
+    alarm = 5 * rng.chisquare(P - 1, 10**6) + 2 * rng.chisquare(1, 10**6)
+    expected = np.mean(alarm > limit)
+    assert expected == pytest.approx(0.34, abs=0.01)
+    assert accepted(found, B, expected)

@@ -230,6 +230,33 @@ def test_the_column_of_periods_is_not_given_to_the_model():
     assert result.to_json() == certus.staleness(model, frame, y, by=months).to_json()
 
 
+@pytest.mark.parametrize(
+    ("times", "names"),
+    [
+        (["2026-02-01", "2026-01-01"], ["2026-01-01", "2026-02-01"]),
+        (["2026-01-01T12:00", "2026-01-01T06:00"], ["2026-01-01T06:00:00", "2026-01-01T12:00:00"]),
+        ([10, 9], ["9", "10"]),
+    ],
+)
+def test_periods_are_ordered_by_value_and_named_as_they_are_read(times, names):
+    X, y, _ = two_halves()
+    kind = "datetime64[ns]" if isinstance(times[0], str) else int
+    by = np.repeat(np.array(times, dtype=kind), N)
+    result = certus.staleness(ours.LinearRegression().fit(*numbers(0)), X, y * 1.0, by=by)
+    assert [p.name for p in result.periods] == names
+
+
+@pytest.mark.parametrize("kind", ["csr_array", "csc_matrix"])
+def test_sparse_rows_are_compared_as_dense_ones(kind):
+    sp = pytest.importorskip("scipy.sparse")
+    (A, a), (B, b) = classes(0), classes(1)
+    dense = certus.staleness(ours.LogisticRegression(C=np.inf).fit(A, a), B, b)
+    A, B = getattr(sp, kind)(A), getattr(sp, kind)(B)
+    result = certus.staleness(ours.LogisticRegression(C=np.inf).fit(A, a), B, b)
+    assert result.pvalue == pytest.approx(dense.pvalue, rel=1e-4)
+    assert result.all_rows.n_parameters == 5
+
+
 def test_too_few_rows_in_a_period_are_said():
     X, y, _ = two_halves()
     by = np.repeat([1, 2, 3], [2 * N - 20, 10, 10])

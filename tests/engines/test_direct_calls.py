@@ -135,10 +135,13 @@ def test_a_scheduler_that_closes_when_idle_sees_work(table, monkeypatch):
     started = []
     start = DaskEngine._start
     monkeypatch.setattr(
-        DaskEngine, "_start", lambda self, *args: started.append(1) or start(self, *args)
+        DaskEngine, "_start", lambda self, *args: started.append(args) or start(self, *args)
     )
     table.head(2)
-    assert started
+    table.head(3)
+    (first, made), (_, later) = started  # a dashboard shows how many passes were made
+    assert first.__name__ == "_passes"
+    assert later == made + 1
 
 
 class Library:

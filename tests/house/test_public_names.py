@@ -62,7 +62,8 @@ def test_public_names_exist_are_documented_and_are_all(module):
 
 def test_public_functions_say_what_their_arguments_are():
     for function in (
-        certus.verify, certus.audit_coefficients, certus.set_config, certus.check_gradient,
+        certus.verify, certus.audit_coefficients, certus.staleness, testing.assert_optimal,
+        certus.set_config, certus.check_gradient,
     ):  # fmt: skip
         doc = inspect.getdoc(function)
         for name, parameter in inspect.signature(function).parameters.items():

@@ -12,6 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.linear_model import Lasso, LogisticRegression, PoissonRegressor, Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -100,7 +101,6 @@ def test_separated_classes_are_named():
     ("estimator", "name"),
     [
         (RandomForestClassifier(), "RandomForestClassifier"),
-        (BaggingClassifier(LogisticRegression()), "BaggingClassifier"),
         (make_pipeline(StandardScaler(), RandomForestClassifier()), "RandomForestClassifier"),
     ],
 )
@@ -109,6 +109,14 @@ def test_what_cannot_be_audited_is_refused_before_it_is_fitted(estimator, name):
     with pytest.raises(CannotVerifyError, match=f"^{name} cannot be audited"):
         model.fit(X, y)
     assert not hasattr(model, "estimator_")
+
+
+@pytest.mark.parametrize("outer", [BaggingClassifier, OneVsRestClassifier])
+def test_models_inside_a_model_are_all_checked(outer):
+    model = Audited(outer(LogisticRegression(tol=1e-9)), on_fail="raise")
+    certificate = model.fit(X, np.digitize(X[:, 0] + s, [0.0, 1.0])).certificate_
+    assert certificate.certified
+    assert len(certificate.parts) > 2
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,11 @@ def _without_names(part: InnerModel) -> InnerModel:
     return replace(part, X=part.X.to_numpy()) if is_array else part
 
 
+def fits_several(model: Any) -> bool:
+    """Return whether a model, fitted or not, is of a class that fits several models."""
+    return _reader_of(model) is not None
+
+
 def _reader_of(model: Any) -> "tuple[Callable[..., Iterator[InnerModel]], str] | None":
     for cls in type(model).__mro__:
         if cls.__module__.startswith("sklearn.") and cls.__name__ in _READERS:

@@ -18,6 +18,9 @@ class Periods:
         missing = np.flatnonzero([v is None or v != v for v in given.tolist()])
         if len(missing):
             raise ValueError(f"by has a missing value (row {missing[0]:,}): name its period")
+        if given.dtype.kind == "M":  # days, where that is all that they are
+            days = given.astype("datetime64[D]")
+            given = days if (days == given).all() else given.astype("datetime64[s]")
         try:
             self.names, self.index = np.unique(given, return_inverse=True)
         except TypeError:  # values of several kinds have no order

@@ -128,7 +128,8 @@ class Audited(MetaEstimatorMixin, BaseEstimator):
         if not self.tol >= 0:
             raise ValueError(f"tol={self.tol!r}: give a number that is not negative")
         last = last_of(self.estimator)
-        if not (audit.known(last) or chosen_by_search(self.estimator)):
+        readable = audit.known(last) or audit.fits_several(last)
+        if not (readable or chosen_by_search(self.estimator)):
             raise CannotVerifyError(unknown_model(last))
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         given |= fit_params

@@ -28,7 +28,8 @@ HOPELESS_RATIO, HOPELESS_SHARE = 30.0, 1e-3
 # second is not meant as one (glm ends where the deviance changes by 1e-8)
 NO_PENALTY_SHARE, WEAK_PENALTY_SHARE = 1e-12, 1e-6
 MAX_NULL_VALUES = 1e3  # of the objective, beyond which no optimum is near
-UNKNOWN_HALF_UNIT = 1e200  # of an intercept that was not printed
+UNKNOWN_HALF_UNIT = 1e200  # of a coefficient that was not printed
+MAX_UNKNOWN_ROUNDS, UNKNOWN_RTOL = 8, 1e-10  # of the strengths and such a coefficient, in turn
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,10 @@ class Judgement:
 
 def enough_coefficients(structure: LossAndPenalty, design: DesignMatrix, printed: Printed) -> bool:
     """Return whether more is printed than the strengths alone could explain."""
-    slopes = printed.values[int(design.intercept) :]
-    used = np.count_nonzero(slopes) if varying(structure.shape)[0] else len(slopes)
-    shown = design.intercept and printed.half_units[0] < UNKNOWN_HALF_UNIT
-    return bool(used + int(shown) > sum(varying(structure.shape)))
+    used = printed.half_units < UNKNOWN_HALF_UNIT
+    if varying(structure.shape)[0]:  # of slopes at 0 the strength alone says little
+        used[int(design.intercept) :] &= printed.values[int(design.intercept) :] != 0
+    return bool(used.sum() > sum(varying(structure.shape)))
 
 
 def judge(structure: LossAndPenalty, objective: Objective, printed: Printed) -> Judgement:
@@ -86,6 +87,9 @@ def judge(structure: LossAndPenalty, objective: Objective, printed: Printed) -> 
         value = objective.sums(v).value
         if not value <= MAX_NULL_VALUES * f0:  # means of counts may be beyond float64 there
             return _hopeless(structure, objective, v, h, np.inf, value / f0)
+        if structure.shape != "none" and (printed.half_units >= UNKNOWN_HALF_UNIT).any():
+            v = _with_unknown(structure, objective, v, h)
+            printed = Printed(v / objective.d, printed.half_units)
         best = estimate(objective, v, h, structure.shape)
     predicted = best.excess / f0
     if not (best.ratio <= HOPELESS_RATIO or predicted <= HOPELESS_SHARE):
@@ -94,6 +98,24 @@ def judge(structure: LossAndPenalty, objective: Objective, printed: Printed) -> 
     if found.optimum is None and structure.shape == "none":  # as near as it looks, without one
         return replace(found, ratio=best.ratio, share=predicted)
     return found
+
+
+def _with_unknown(
+    structure: LossAndPenalty, objective: Objective, v: np.ndarray, h: np.ndarray
+) -> np.ndarray:
+    """Return v̂ with what was not printed as it is at the optimum that suits the other numbers."""
+    unknown, v = h >= UNKNOWN_HALF_UNIT * objective.d, v.copy()
+    for _ in range(MAX_UNKNOWN_ROUNDS):
+        best = estimate(objective, v, h, structure.shape)
+        try:
+            optimum = minimize(objective, best.l1, best.l2, v, h)
+        except NoOptimumError:
+            break
+        moved = np.abs(optimum.v - v)[unknown].max()
+        v[unknown] = optimum.v[unknown]
+        if moved <= UNKNOWN_RTOL * np.abs(v).max():
+            break
+    return v
 
 
 def at_strengths(

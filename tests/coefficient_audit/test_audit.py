@@ -101,6 +101,10 @@ def test_offsets_belong_to_counts_and_numbers():
     audit = certus.audit_coefficients(tidy(fit, 7), FRAME, y, offset=np.log(years))
     assert audit.fits[0].name == "poisson"
     assert audit.cov == "classical"
+    few = np.minimum(y, 1)  # counts that are 0 or 1 are not classes beside an offset
+    fit = sm.GLM(few, DESIGN[["const", "dose"]], sm.families.Poisson(), offset=np.log(years)).fit()
+    audit = certus.audit_coefficients(tidy(fit, 7), FRAME, few, offset=np.log(years))
+    assert audit.fits[0].name == "poisson"
     with pytest.raises(UsageError, match="an offset"):
         certus.audit_coefficients(tidy(LOGIT), FRAME, "ill", offset=np.ones(n))
 
@@ -204,3 +208,11 @@ def test_the_verdict_comes_first_and_all_fits_a_screen():
     text = certus.audit_coefficients(tidy(OLS), FRAME, "cost").explain()
     assert text.startswith("[OK] OPTIMAL TO THE DIGITS PRINTED   4 coefficients, 200 rows")
     assert len(text.splitlines()) < 25
+
+
+def test_two_numbers_are_classes_unless_the_objective_is_of_numbers():
+    y = np.where(FRAME["ill"] == "yes", 2.5, 1.5)
+    fit = sm.OLS(y, DESIGN).fit()
+    audit = certus.audit_coefficients(tidy(fit), FRAME, y, objective="least_squares")
+    assert audit.holds
+    assert certus.audit_coefficients(tidy(LOGIT), FRAME, y).fits[0].name == "logistic"

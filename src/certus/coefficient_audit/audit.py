@@ -4,6 +4,7 @@ table ─► digits and terms ─► design ─► every objective of ``presets`
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,7 +19,7 @@ from .matching import Matcher, Matches
 from .mistakes import find_mistake
 from .presets import Preset, select
 from .result import CoefficientAudit
-from .rows import audited_rows
+from .rows import AuditedRows, audited_rows
 from .table.read_table import read_coefficients
 
 NA = ("error", "omit")
@@ -91,11 +92,12 @@ def audit_coefficients(
     presets = select(objective)
     read = read_coefficients(table)
     found, data, keep = audited_rows(
-        read, X, y, sample_weight, positive_class, offset, na
+        read, X, y, sample_weight, positive_class, offset, na,
+        may_be_classes=any(preset.loss == "logistic" for preset in presets),
     )  # fmt: skip
+    if offset is not None:
+        found = _without_classes(found)
     chosen = _usable(presets, found.losses, objective)
-    if offset is not None and found.losses == ("logistic",):
-        raise UsageError("there is no proof of a logistic model with an offset: leave it out")
     matcher = Matcher(found.design, found.losses)
     if penalty is None:
         matches = matcher.matches(chosen, found.printed, tol)
@@ -113,6 +115,14 @@ def audit_coefficients(
         if penalty is None:
             mistake = find_mistake(found, data, keep, chosen, tol, matches.nearest)
     return conclude(read, found, matcher, matches, mistake, tuple(notes), tol, what)
+
+
+def _without_classes(found: AuditedRows) -> AuditedRows:
+    """Return the rows for losses whose proofs know offsets: all but the logistic one."""
+    losses = tuple(loss for loss in found.losses if loss != "logistic")
+    if not losses:
+        raise UsageError("there is no proof of a logistic model with an offset: leave it out")
+    return replace(found, losses=losses, classes=None)
 
 
 def _usable(

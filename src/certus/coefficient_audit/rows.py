@@ -41,11 +41,12 @@ class AuditedRows:
 
 def audited_rows(
     table: CoefficientTable, X: Any, y: Any, sample_weight: Any, positive_class: Any, offset: Any,
-    na: str,
+    na: str, may_be_classes: bool = True,
 ) -> tuple[AuditedRows, DataColumns, np.ndarray]:  # fmt: skip
     """Return the design of a table, its data and the rows that are complete.
 
-    Raises ``TableError`` with the row, the column and the remedy.
+    ``may_be_classes``: whether two numbers of y may be classes. Raises ``TableError`` with the row,
+    the column and the remedy.
     """
     require_same_order(X, y, sample_weight)
     target = y if isinstance(y, str) else None
@@ -80,7 +81,7 @@ def audited_rows(
         keep &= ~missing
     if not keep.any():
         raise TableError("no row is complete")
-    numbers, classes, losses = _target(labels[keep], positive_class)
+    numbers, classes, losses = _target(labels[keep], positive_class, may_be_classes)
     values = [term.values[keep] for term in terms]
     design = DesignMatrix(
         tuple(term.name for term in terms),
@@ -134,7 +135,7 @@ def _incomplete(
 
 
 def _target(
-    y: np.ndarray, positive_class: Any
+    y: np.ndarray, positive_class: Any, may_be_classes: bool
 ) -> tuple[np.ndarray, tuple[Any, Any] | None, tuple[Loss, ...]]:
     """Return y as numbers (two classes: 0 and 1), the classes, and the losses that fit it."""
     if y.dtype.kind == "O" and all(isinstance(v, bool | np.bool_) for v in y):
@@ -146,7 +147,8 @@ def _target(
     if numbers is None and all(isinstance(v, int | float) for v in y):
         numbers = as_numbers(y, "y")
     distinct = _distinct(y)
-    if positive_class is not None or numbers is None or len(distinct) == 2:
+    two = len(distinct) == 2 and may_be_classes
+    if positive_class is not None or numbers is None or two:
         classes = _classes(distinct, positive_class)
     else:
         classes = None

@@ -29,6 +29,8 @@ ZERO_SHARE = 1e-13  # of the objective, which rounding may make
 EXACT_RTOL, INEXACT_RTOL = 1e-9, (1e-4, 1e-3)
 ROUNDED_RTOL = 1e-13  # of coefficients: half units above are those of rounded numbers
 PENALTY_HANDICAP = 2.0  # of a structure with a penalty, as the nearest one
+MINOR_PART = 0.05  # of an elastic net's penalty: what early solvers make of a lasso is below
+INEXACT_DIGITS = 3  # of strengths, that a fit may have more if every coefficient agrees
 INEXACT_FACTOR = 10.0  # of the share that a table misses, at a shorter strength
 INEXACT_SHARE = (ZERO_SHARE, 1e-7)  # the share that it may miss in any case
 
@@ -116,7 +118,7 @@ class Matcher:
             for preset in presets
             for fit in self._in_units(preset, one, printed)
         ]
-        fits.sort(key=lambda fit: (fit.shape != "none", fit.n_digits, len(fit.strengths)))
+        fits.sort(key=_unlikeliness)
         fits = _each_preset_once(fits)
         plain = {fit.preset.loss for fit in fits if fit.shape == "none"}
         # where no penalty fits, so does every penalty that is weak enough
@@ -181,6 +183,12 @@ class Matches:
     nearest: Judgement | None
 
 
+def _unlikeliness(fit: PresetFit) -> tuple[bool, int, int]:
+    """Return the order of fits: without a penalty, then by the digits of the strengths."""
+    inexact = 0 if fit.judgement.to_the_digits else INEXACT_DIGITS
+    return fit.shape != "none", fit.n_digits + inexact, len(fit.strengths)
+
+
 def _is_rounded(found: Judgement) -> bool:
     """Return whether coefficients were rounded for people."""
     return bool((found.h > ROUNDED_RTOL * np.abs(found.printed)).all())
@@ -222,6 +230,15 @@ def _distance(found: Judgement) -> float:
     return found.share * (1.0 if found.structure.shape == "none" else PENALTY_HANDICAP)
 
 
+def _minor_part(found: Judgement) -> float:
+    """Return the smaller of λ₁‖v‖₁ and λ₂/2 ‖v‖² of an elastic net, as a share of both."""
+    if found.structure.shape != "elastic_net":
+        return float("inf")
+    v = found.printed[found.objective.penalized]
+    l1, l2 = found.l1 * np.abs(v).sum(), found.l2 / 2 * v @ v
+    return float(min(l1, l2) / (l1 + l2)) if l1 + l2 else 0.0
+
+
 def _is_worse(again: Judgement, found: Judgement) -> bool:
     """Return whether the table fits less well than before, by more than rounding."""
     if again.optimum is None:
@@ -235,14 +252,14 @@ def _is_worse(again: Judgement, found: Judgement) -> bool:
 def _fitting(judged: list[Judgement], tol: float) -> list[Judgement]:
     """Return what fits to the digits printed; else what is optimal within ``tol``.
 
-    Where an elastic net alone fits to the digits, its second strength may only make up for a solver
-    that ended early: L1 or L2 alone, within ``tol``, is as likely.
+    Where an elastic net alone fits to the digits, and one of its parts is small, that part may only
+    make up for a solver that ended early: the other alone, within ``tol``, is as likely.
     """
     exact = [one for one in judged if one.to_the_digits]
     near = [one for one in judged if one.optimum is not None and one.share <= tol]
     if exact:
         simpler = [one for one in near if one.structure.shape != "elastic_net"]
-        alone = all(one.structure.shape == "elastic_net" for one in exact)
+        alone = all(_minor_part(one) <= MINOR_PART for one in exact)
         return exact + (simpler if alone else [])
     least = min((one.share for one in near), default=0.0)
     return [one for one in near if one.share <= max(TIE_FACTOR * least, ZERO_SHARE)]

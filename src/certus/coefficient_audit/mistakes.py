@@ -17,6 +17,7 @@ from .table.columns import DataColumns
 
 MAX_SWAPPED_PENALIZED = 8  # columns; each pair then costs as much as the audit itself
 MAX_SWAPPED = 60  # columns, where there is no penalty
+MIN_MEAN_RESIDUAL = 1e-6  # of the spread of y: solvers leave so much
 MAX_BOX_SHARE = 0.25  # of what the fit gains, that rounding alone may undo
 
 
@@ -151,7 +152,9 @@ def mean_residual(design: DesignMatrix, printed: Printed, nearest: Judgement | N
         sums = objective.sums(nearest.printed)
         allowed = np.abs(sums.curvature[0]) @ np.where(nearest.h < 1e100, nearest.h, 0.0)
     off = float(sums.slope[0]) / float(design.weights.sum())
-    if not np.isfinite(off) or abs(sums.slope[0]) <= 1.1 * allowed + sums.slope_error[0]:
+    small = MIN_MEAN_RESIDUAL * np.std(design.y)
+    rounding = 1.1 * allowed + objective.slope_errors(nearest.printed)[0]
+    if not np.isfinite(off) or abs(off) <= small or abs(sums.slope[0]) <= rounding:
         return None
     what = {"logistic": "probabilities", "poisson": "counts", "gamma": "relative amounts"}
     return (

@@ -250,8 +250,7 @@ def verify(
         several (one against the rest, voting, bagging, …), each of which is verified. Of
         statsmodels the result of ``fit``. An array of shape (n - 1, 4) is a linkage matrix of
         SciPy: its merges are compared with those of all seven linkages by Euclidean distance, or by
-        the distances that X holds. A sparse
-        matrix is a spanning tree, which must be minimal.
+        the distances that X holds. A sparse matrix is a spanning tree, which must be minimal.
     X, y, sample_weight : array-like, or Dask collections
         The rows that the model was fitted on, with the weights that it was fitted with. X may be
         a table of ``certus.open_rows``, which has its targets and weights among its columns.

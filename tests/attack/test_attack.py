@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.cluster import HDBSCAN
 
 import certus
 from certus.certificate.facts import LeftOutDirection
@@ -284,6 +285,18 @@ def test_the_judge_does_not_believe_neighbours_that_are_not_the_nearest():
     indices = (c.parameters["indices"] + 1) % len(X)
     off = {**c.parameters, "indices": indices}
     assert judge(replace(c, parameters=off), model, rows) != []
+
+
+def test_the_judge_does_not_believe_another_spanning_tree():
+    X, _, _ = problem(12)
+    model, rows = HDBSCAN(min_cluster_size=3, copy=True).fit(X), Rows(X, None, None)
+    c = certus.verify(model, X)
+    assert judge(c, model, rows) == []
+    for name, value in (("k", 6), ("alpha", 1.5), ("labels", np.arange(len(X)) % 2)):
+        assert judge(replace(c, parameters={**c.parameters, name: value}), model, rows) != []
+    merges = c.parameters["merges"].copy()
+    merges[:, 2] *= 1.001
+    assert judge(replace(c, parameters={**c.parameters, "merges": merges}), model, rows) != []
 
 
 @pytest.mark.parametrize("linkage", ["ward", "average", "single", "complete", "centroid"])

@@ -15,6 +15,7 @@ from .targets import TARGETS
 DRAWS = 40  # of a target's parameters: some draw the class too
 NO_TARGET = {
     "certus.cluster.Tree": "what the target 'SciPy linkage' makes of SciPy's merges",
+    "hdbscan.hdbscan.HDBSCAN": "not installed here; its claim is that of sklearn.cluster.HDBSCAN",
     "certus.metrics.CalibratedClassifier": "calibrates a fitted classifier, and has no objective",
     "certus.metrics.PriorCorrectedClassifier": "corrects a fitted classifier, and has no objective",
     "certus.preprocessing.GaussianBasis": "transforms columns, and has no objective",

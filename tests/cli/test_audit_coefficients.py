@@ -100,6 +100,7 @@ def test_json_and_page_say_the_same(certus, folder, tidy):
     ],
 )  # fmt: skip
 def test_options_that_do_not_go_together_are_refused(certus, tidy, arguments, message):
+    Path("m.certus").write_text("{}", "utf-8")
     ran = certus("audit", *arguments)
     assert ran.code == 2
     assert message in ran.err

@@ -132,6 +132,20 @@ def test_separated_classes_have_no_finite_optimum():
     y = (np.arange(20) > 9).astype(int)
     audit = certus.audit_coefficients({"(Intercept)": "-950.1", "x": "100.01"}, X, y)
     assert not audit.holds
+    assert audit.optimum_certificate is None or not audit.optimum_certificate.certified
+
+
+def test_nearly_separated_classes_are_not_called_optimal():
+    """All rows of one group are of one class: its coefficient has no finite optimum."""
+    rng = np.random.default_rng(2)
+    group = np.repeat([0.0, 1.0], 60)
+    x = rng.normal(size=120)
+    y = np.where(group == 1, 1, rng.uniform(size=120) < 1 / (1 + np.exp(-x))).astype(int)
+    design = sm.add_constant(pd.DataFrame({"x": x, "group": group}))
+    fit = sm.GLM(y, design, sm.families.Binomial()).fit(maxiter=25)
+    audit = certus.audit_coefficients(tidy(fit, 6), {"x": x, "group": group}, y)
+    assert not audit.holds
+    assert audit.verdict in ("no finite optimum", "not proven", "not optimal")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Planted mistakes are noticed, and named."""
 
+import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import certus
 from certus.coefficient_audit.presets import select
@@ -62,6 +64,38 @@ def test_rows_that_are_not_those_of_the_fit_are_off_on_average():
 def test_two_exchanged_coefficients_are_named_by_their_columns():
     audit = audited("glmnet.gaussian", "l1", planted.swapped, 5)
     assert "the coefficients of 'x1' and 'x3' are exchanged" in audit.mistake
+
+
+def test_one_wrong_coefficient_is_named_among_right_ones():
+    data = rows(1, "gaussian")
+    for preset in ("least_squares", "sklearn.Ridge"):
+        shape = "none" if preset == "least_squares" else "l2"
+        table = rounded(optimum(select(preset)[0], shape, design(data)), 6)
+        table["x3"] = f"{1.02 * float(table['x3']):.6g}"
+        audit = certus.audit_coefficients(table, data["X"], data["y"])
+        assert audit.mistake.startswith("the coefficient of 'x3' alone is wrong")
+        assert [term.term for term in audit.terms if not term.within] == ["x3"]
+
+
+def test_weights_among_the_columns_are_named():
+    data = rows(1, "logistic", weighted=True)
+    table = rounded(optimum(select("logistic")[0], "none", design(data)), 6)
+    X = {**data["X"], "repeats": data["w"]}
+    audit = certus.audit_coefficients(table, X, data["y"])
+    assert "the weights in column 'repeats'" in audit.mistake
+    assert certus.audit_coefficients(table, X, data["y"], sample_weight="repeats").holds
+
+
+def test_strong_penalty_on_the_intercept_is_not_coarse_rounding():
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(90, 2)), rng.uniform(size=90) < 0.8
+    data = {"a": X[:, 0], "b": X[:, 1]}
+    model = LogisticRegression(C=0.02, solver="liblinear", tol=1e-10, max_iter=10_000).fit(X, y)
+    values = [model.intercept_[0], *model.coef_[0]]
+    table = dict(zip(["(Intercept)", "a", "b"], [f"{v:.5g}" for v in values], strict=True))
+    audit = certus.audit_coefficients(table, data, y.astype(int))
+    assert audit.verdict == "optimal to the digits printed"
+    assert audit.fits[0].name == "liblinear.l2"
 
 
 def test_a_table_of_another_objective_says_which():

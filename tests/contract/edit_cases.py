@@ -267,6 +267,7 @@ THEIRS = [
     case("sklearn AgglomerativeClustering", TC.AgglomerativeClustering, blobs, n_clusters=3,
          compute_distances=True),
     case("sklearn FeatureAgglomeration", TC.FeatureAgglomeration, blobs, n_clusters=2),
+    case("sklearn HDBSCAN", TC.HDBSCAN, blobs, copy=True),
     case("sklearn GaussianMixture", their_mixture.GaussianMixture, overlapping, n_components=2,
          tol=1e-12, max_iter=5000, random_state=0),
     *(case(f"sklearn GaussianMixture, {shape}", their_mixture.GaussianMixture, overlapping,

@@ -17,6 +17,7 @@ from .labels import Labels
 from .readers import (
     classifiers,
     clusters,
+    hdbscan,
     linear,
     linkage,
     mixture,
@@ -116,6 +117,7 @@ _READERS: dict[str, dict[str, Reader]] = {
         "linear_model.HuberRegressor": penalized.read_huber_regressor,
         "cluster.AgglomerativeClustering": linkage.read_sklearn,
         "cluster.FeatureAgglomeration": linkage.read_features,
+        "cluster.HDBSCAN": hdbscan.read_sklearn,
         "svm.SVC": svc.read_svc,
         "kernel_ridge.KernelRidge": svm.read_kernel_ridge,
         "linear_model.MultiTaskLasso": penalized.refuse_multi_task,
@@ -123,13 +125,15 @@ _READERS: dict[str, dict[str, Reader]] = {
         "linear_model.MultiTaskElasticNet": penalized.refuse_multi_task,
         "linear_model.MultiTaskElasticNetCV": penalized.refuse_multi_task,
     },
+    "hdbscan": {"hdbscan.HDBSCAN": hdbscan.read_hdbscan},
 }
 REFUSING_READERS = {penalized.refuse_multi_task}  # they raise, with the reason
 
 
 def _public_name(cls: type) -> str:
     """sklearn.linear_model._base.LinearRegression → sklearn.linear_model.LinearRegression."""
-    parts = [part for part in cls.__module__.split(".") if not part.startswith("_")]
+    names = cls.__module__.split(".")
+    parts = [part.rstrip("_") for part in names if not part.startswith("_")]
     return ".".join([*parts[:2], cls.__name__])
 
 

@@ -32,6 +32,7 @@ from .findings import (
     MixtureFinding,
     NeighborFinding,
     SelectionFinding,
+    SpanningTreeFinding,
     StationaryFinding,
     TreeFinding,
 )
@@ -171,3 +172,7 @@ def neighbors(result: Result, fit: Fit) -> Finding:
 
 def tree(result: Result, fit: Fit) -> Finding:
     return _make(TreeFinding, result, **fit, inversions=_whole(result["inversions"]))
+
+
+def spanning_tree(result: Result, fit: Fit) -> Finding:
+    return _make(SpanningTreeFinding, result, **fit, inversions=())

@@ -215,6 +215,15 @@ class TreeFinding(ExactFinding):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class SpanningTreeFinding(TreeFinding):
+    """A minimum spanning tree."""
+
+    length: float  # of all its steps
+    excess: float  # by which a spanning tree that is known is shorter
+    ties: int  # merges of rows that touch only through others of the same height
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PageFinding(Finding):
     """The result of a page of ``certus.definitions``."""
 

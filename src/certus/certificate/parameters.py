@@ -88,6 +88,13 @@ class Parameters(TypedDict, total=False):
     absolute: bool
     representatives: np.ndarray
     precision: float
+    core_alpha: float
+    edges: np.ndarray
+    probabilities: np.ndarray
+    least_size: int
+    most_size: int
+    leaves: bool
+    rounding: float
     # k-means
     centers: np.ndarray
     unit: float  # of sums of squares that float64 cannot hold

@@ -25,7 +25,7 @@ from .explain.clusters import ClusterWording
 from .explain.exact import UndefinedAnswers
 from .explain.firth import FirthWording
 from .explain.linear import SquaresWording
-from .explain.linkage import DivisiveWording, TreeWording
+from .explain.linkage import DivisiveWording, SpanningTreeWording, TreeWording
 from .explain.mixture import MixtureWording
 from .explain.ncfs import SelectionWording
 from .explain.neighbors import NeighborWording
@@ -123,6 +123,8 @@ def _rows() -> list[ClaimKind]:
               NeighborWording(), neighbor_pages.neighbors, keeps_rows=True),
         tree("linkage", TreeWording(), neighbor_pages.linkage),
         tree("diana", DivisiveWording(), neighbor_pages.diana),
+        ClaimKind("spanning_tree", "certus.proofs.linkage.spanning_tree", results.spanning_tree,
+              SpanningTreeWording(), neighbor_pages.spanning_tree),
         ClaimKind("kmeans", "certus.proofs.kmeans.kmeans", results.clusters, ClusterWording(),
               cluster_pages.kmeans, cluster_answers.kmeans),
         ClaimKind("mixture", "certus.proofs.mixture.mixture", results.mixture, MixtureWording(),

@@ -17,6 +17,8 @@ from .presets import Loss
 from .table.columns import DataColumns
 from .table.terms import TermColumn
 
+MAX_UNUSED = 10  # columns that are tried as weights and offsets
+
 
 @dataclass(frozen=True, eq=False)
 class Alteration:
@@ -50,8 +52,36 @@ def alterations(
             "offset", "the table was fitted without the offset that was given",
             replace(design, offset=None), printed,
         )  # fmt: skip
+    yield from _forgotten(design, printed, terms, data_levels, keep, losses)
     yield from _references(design, printed, terms, data_levels, keep)
     yield from _standardized(design, printed)
+
+
+def _forgotten(
+    design: DesignMatrix, printed: Printed, terms: Sequence[TermColumn], data: DataColumns,
+    keep: np.ndarray, losses: Sequence[Loss],
+) -> Iterator[Alteration]:  # fmt: skip
+    """Yield columns that no term uses as weights, and of counts their logarithms as offsets."""
+    used = {name for term in terms for name in term.columns}
+    unused = [name for name in data.names if name not in used and data.is_number(name)]
+    for name in unused[:MAX_UNUSED]:
+        values = data.numbers(name)[keep]
+        if not (np.isfinite(values).all() and (values >= 0).all() and np.ptp(values) > 0):
+            continue
+        if design.s is None:
+            yield Alteration(
+                "weights",
+                f"the table was fitted with the weights in column '{name}', and none were given "
+                f"(sample_weight='{name}')",
+                replace(design, s=values), printed,
+            )  # fmt: skip
+        if design.offset is None and "poisson" in losses and values.min() > 0:
+            yield Alteration(
+                "offset",
+                f"the table was fitted with the log of column '{name}' as offset, and none was "
+                "given (offset=)",
+                replace(design, offset=np.log(values)), printed,
+            )  # fmt: skip
 
 
 def _references(
@@ -129,17 +159,50 @@ def with_intercept(design: DesignMatrix, printed: Printed, loss: Loss) -> Altera
     plain = Objective(design, loss, False, False)
     with np.errstate(all="ignore"):
         scores = plain.scores(printed.values)
-    alone = replace(
-        design, X=np.empty((len(design.y), 0)), names=(), intercept=True,
-        offset=scores + (design.offset if loss == "gaussian" and design.offset is not None else 0),
-    )  # fmt: skip
-    try:
-        b = minimize(Objective(alone, loss, False, False), 0.0, 0.0, np.zeros(1)).v
-    except NoOptimumError:
+    b = _alone(design, loss, scores, None)
+    if b is None:
         return None
-    values = np.concatenate([b, printed.values])
+    values = np.concatenate([[b], printed.values])
     half = np.concatenate([[UNKNOWN_HALF_UNIT], printed.half_units])
     return Alteration(
         "intercept", "the model has an intercept that the table does not show",
         replace(design, intercept=True), Printed(values, half),
     )  # fmt: skip
+
+
+def one_unknown(design: DesignMatrix, printed: Printed, loss: Loss) -> Iterator[Alteration]:
+    """Yield the tables in which one coefficient may be any number."""
+    plain, first = Objective(design, loss, False, False), int(design.intercept)
+    for j in range(len(printed.values)):
+        values, half = printed.values.copy(), printed.half_units.copy()
+        values[j] = 0.0
+        with np.errstate(all="ignore"):
+            scores = plain.scores(values)
+        best = _alone(design, loss, scores, None if j < first else design.X[:, j - first])
+        if best is None:
+            continue
+        values[j], half[j] = best, UNKNOWN_HALF_UNIT
+        name = "intercept" if j < first else f"coefficient of '{design.names[j - first]}'"
+        yield Alteration(
+            "one coefficient", f"the {name} alone is wrong: every other one fits",
+            design, Printed(values, half),
+        )  # fmt: skip
+
+
+def _alone(
+    design: DesignMatrix, loss: Loss, scores: np.ndarray, column: np.ndarray | None
+) -> float | None:
+    """Return the best coefficient of a column (None: the intercept) beside given scores."""
+    X = np.empty((len(design.y), 0)) if column is None else column[:, None]
+    offset = scores
+    if loss == "gaussian" and design.offset is not None:
+        offset = scores + design.offset
+    alone = replace(
+        design, X=X, names=("",) * X.shape[1], intercept=column is None, offset=offset
+    )  # fmt: skip
+    try:
+        with np.errstate(all="ignore"):
+            best = minimize(Objective(alone, loss, False, False), 0.0, 0.0, np.zeros(1))
+    except NoOptimumError:
+        return None
+    return float(best.v[0])

@@ -111,7 +111,7 @@ def audit_coefficients(
             notes += others
             what = "the objective that was named does not fit" if others else what
         if penalty is None:
-            mistake = find_mistake(found, data, keep, chosen, tol)
+            mistake = find_mistake(found, data, keep, chosen, tol, matches.nearest)
     return conclude(read, found, matcher, matches, mistake, tuple(notes), tol, what)
 
 

@@ -25,6 +25,8 @@ TO_THE_DIGITS = "optimal to the digits printed"
 FEWER_DIGITS = "optimal, to fewer digits than printed"
 TOO_COARSE = "rounded too far to tell"
 NOT_OPTIMAL = "not optimal"
+NOT_PROVEN = "not proven"
+NO_OPTIMUM = "no finite optimum"
 CHANGED_SHARE = 0.01  # of the typical error: a prediction that moves by less does not count
 
 
@@ -36,6 +38,10 @@ def conclude(
     shown, verdict = _shown(found, matcher, matches, mistake)
     errors = _errors(table, found, shown, verdict)
     certificate, at_optimum, decisions = _certified(found, shown, tol)
+    if NO_OPTIMUM in {one.status for one in (certificate, at_optimum) if one is not None}:
+        verdict, errors, mistake = NO_OPTIMUM, None, None
+    elif verdict in (TO_THE_DIGITS, FEWER_DIGITS) and at_optimum and not at_optimum.certified:
+        verdict, errors = NOT_PROVEN, None
     fits, weak = matches.fits, matches.weak
     cured: tuple[PresetFit, ...] = ()
     if mistake is not None and mistake.matches is not None:
@@ -138,11 +144,13 @@ def _nearest(found: AuditedRows, matches: Matches, shown: Judgement | None) -> s
     else:
         share, ratio = near.share, near.ratio
     text = f"{s.loss} loss {penalty}{metric}{where}: "
-    if np.isfinite(share):
+    if shown is not None and shown.optimum is None and near.optimum is None:
+        text += "no finite optimum was found, perhaps since the classes are separated"
+    elif np.isfinite(share):
         text += f"the objective misses its optimum by {number(share, 2)} of the null model's"
     else:
         text += "it has no finite optimum"
-    if np.isfinite(ratio) and not found.full_digits:
+    if np.isfinite(ratio) and shown and shown.optimum and not found.full_digits:
         text += f", a coefficient by {number(ratio / 2, 2)} units of its last digit"
     off = mean_residual(found.design, found.printed, near)
     return f"{text}; {off}" if off else text

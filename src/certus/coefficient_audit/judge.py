@@ -24,11 +24,12 @@ MAX_IMPROVEMENTS = 4  # rounds of λ at the optimum itself
 # where the prediction is beyond both, the optimum is not computed: Newton's step from printed
 # coefficients that are right predicts their distance to a few percent
 HOPELESS_RATIO, HOPELESS_SHARE = 30.0, 1e-3
-# of the objective of the intercept alone: a penalty below is none, and would be an optimum of
-# separated classes, which have none
-NO_PENALTY_SHARE = 1e-12
+# of the objective of the intercept alone: a penalty below the first is none, and one below the
+# second is not meant as one (glm ends where the deviance changes by 1e-8)
+NO_PENALTY_SHARE, WEAK_PENALTY_SHARE = 1e-12, 1e-6
 MAX_NULL_VALUES = 1e3  # of the objective, beyond which no optimum is near
-UNKNOWN_HALF_UNIT = 1e200  # of an intercept that was not printed
+UNKNOWN_HALF_UNIT = 1e200  # of a coefficient that was not printed
+MAX_UNKNOWN_ROUNDS, UNKNOWN_RTOL = 8, 1e-10  # of the strengths and such a coefficient, in turn
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,10 @@ class Judgement:
 
 def enough_coefficients(structure: LossAndPenalty, design: DesignMatrix, printed: Printed) -> bool:
     """Return whether more is printed than the strengths alone could explain."""
-    slopes = printed.values[int(design.intercept) :]
-    used = np.count_nonzero(slopes) if varying(structure.shape)[0] else len(slopes)
-    shown = design.intercept and printed.half_units[0] < UNKNOWN_HALF_UNIT
-    return bool(used + int(shown) > sum(varying(structure.shape)))
+    used = printed.half_units < UNKNOWN_HALF_UNIT
+    if varying(structure.shape)[0]:  # of slopes at 0 the strength alone says little
+        used[int(design.intercept) :] &= printed.values[int(design.intercept) :] != 0
+    return bool(used.sum() > sum(varying(structure.shape)))
 
 
 def judge(structure: LossAndPenalty, objective: Objective, printed: Printed) -> Judgement:
@@ -86,11 +87,35 @@ def judge(structure: LossAndPenalty, objective: Objective, printed: Printed) -> 
         value = objective.sums(v).value
         if not value <= MAX_NULL_VALUES * f0:  # means of counts may be beyond float64 there
             return _hopeless(structure, objective, v, h, np.inf, value / f0)
+        if structure.shape != "none" and (printed.half_units >= UNKNOWN_HALF_UNIT).any():
+            v = _with_unknown(structure, objective, v, h)
+            printed = Printed(v / objective.d, printed.half_units)
         best = estimate(objective, v, h, structure.shape)
     predicted = best.excess / f0
     if not (best.ratio <= HOPELESS_RATIO or predicted <= HOPELESS_SHARE):
         return _hopeless(structure, objective, v, h, best.ratio, predicted, best)
-    return at_strengths(structure, objective, printed, best.l1, best.l2, improve=True)
+    found = at_strengths(structure, objective, printed, best.l1, best.l2, improve=True)
+    if found.optimum is None and structure.shape == "none":  # as near as it looks, without one
+        return replace(found, ratio=best.ratio, share=predicted)
+    return found
+
+
+def _with_unknown(
+    structure: LossAndPenalty, objective: Objective, v: np.ndarray, h: np.ndarray
+) -> np.ndarray:
+    """Return v̂ with what was not printed as it is at the optimum that suits the other numbers."""
+    unknown, v = h >= UNKNOWN_HALF_UNIT * objective.d, v.copy()
+    for _ in range(MAX_UNKNOWN_ROUNDS):
+        best = estimate(objective, v, h, structure.shape)
+        try:
+            optimum = minimize(objective, best.l1, best.l2, v, h)
+        except NoOptimumError:
+            break
+        moved = np.abs(optimum.v - v)[unknown].max()
+        v[unknown] = optimum.v[unknown]
+        if moved <= UNKNOWN_RTOL * np.abs(v).max():
+            break
+    return v
 
 
 def at_strengths(
@@ -120,9 +145,37 @@ def at_strengths(
         if again.ratio >= found.ratio * (1 - 1e-9):
             break
         found = again
-    if improve and structure.shape != "none" and _penalty(found) <= NO_PENALTY_SHARE * f0:
+    if improve and structure.shape != "none" and _needs_its_penalty(found, f0):
         return replace(found, ratio=np.inf, share=np.inf, optimum=None)
     return found
+
+
+def without_penalty(structure: LossAndPenalty, objective: Objective, plain: Judgement) -> Judgement:
+    """Return the judgement of a penalised structure at λ = 0, where the unpenalised one fits."""
+    assert plain.optimum is not None
+    scale = objective.d / plain.objective.d
+    best = plain.optimum
+    optimum = Optimum(best.v * scale, best.error * scale, best.singular)
+    return replace(
+        plain, structure=structure, objective=objective, printed=plain.printed * scale,
+        h=plain.h * scale, optimum=optimum,
+    )  # fmt: skip
+
+
+def _needs_its_penalty(found: Judgement, f0: float) -> bool:
+    """Return whether there is an optimum only because of a penalty too weak to be meant.
+
+    Where classes are separated a solver gives up somewhere, and some tiny λ has its optimum there.
+    """
+    share = _penalty(found) / f0
+    if share > WEAK_PENALTY_SHARE or found.optimum is None:
+        return False
+    try:
+        with np.errstate(all="ignore"):
+            minimize(found.objective, 0.0, 0.0, found.optimum.v, found.h)
+    except NoOptimumError:
+        return True
+    return share <= NO_PENALTY_SHARE
 
 
 def _penalty(found: Judgement) -> float:

@@ -16,6 +16,7 @@ from .judge import (
     enough_coefficients,
     judge,
     ranges_of,
+    without_penalty,
 )
 from .objective import DesignMatrix, Objective
 from .presets import PRESETS, Loss, Preset, RowFacts, Shape
@@ -87,7 +88,7 @@ class Matcher:
         return self.design.facts(plain.working_weights(printed.values))
 
     def matches(self, presets: Sequence[Preset], printed: Printed, tol: float) -> "Matches":
-        """Judge every structure of the presets; an elastic net only where neither part fits."""
+        """Judge every structure of the presets."""
         presets = [one for one in presets if one.loss in self.losses]
         judged: dict[LossAndPenalty, Judgement] = {}
         for shapes in (("none",), ("l2", "l1"), ("elastic_net",)):
@@ -96,10 +97,16 @@ class Matcher:
                     if shape not in preset.shapes:
                         continue
                     structure = self.structure_of(preset, shape)
-                    if structure in judged or self._simpler_fits(structure, judged, tol):
+                    if structure in judged or _is_needless(structure, judged):
                         continue
-                    if enough_coefficients(structure, self.design, printed):
-                        judged[structure] = judge(structure, self.objective(structure), printed)
+                    if not enough_coefficients(structure, self.design, printed):
+                        continue
+                    free = judged.get(LossAndPenalty(structure.loss, "none"))
+                    objective = self.objective(structure)
+                    if free is not None and free.to_the_digits and shape != "none":
+                        judged[structure] = without_penalty(structure, objective, free)
+                    else:
+                        judged[structure] = judge(structure, objective, printed)
         fitting = [
             replace(one, l_ranges=ranges_of(one)) for one in _fitting([*judged.values()], tol)
         ]
@@ -110,6 +117,7 @@ class Matcher:
             for fit in self._in_units(preset, one, printed)
         ]
         fits.sort(key=lambda fit: (fit.shape != "none", fit.n_digits, len(fit.strengths)))
+        fits = _each_preset_once(fits)
         plain = {fit.preset.loss for fit in fits if fit.shape == "none"}
         # where no penalty fits, so does every penalty that is weak enough
         weak = [fit for fit in fits if fit.strengths and fit.preset.loss in plain]
@@ -117,23 +125,6 @@ class Matcher:
         fits = [fit for fit in fits if not (fit.strengths and fit.preset.loss in plain)]
         nearest = min(judged.values(), key=_distance, default=None)
         return Matches(tuple(fits), tuple(weak), nearest)
-
-    def _simpler_fits(
-        self, structure: LossAndPenalty, judged: Mapping[LossAndPenalty, Judgement], tol: float
-    ) -> bool:
-        """Return whether L1 or L2 alone already explains what both together would."""
-        if structure.shape != "elastic_net":
-            return False
-        return any(
-            (one.to_the_digits or (one.optimum is not None and one.share <= ZERO_SHARE))
-            for other, one in judged.items()
-            if other.loss == structure.loss
-            and (
-                other.shape == "none"
-                or (other.standardized, other.intercept_penalized)
-                == (structure.standardized, structure.intercept_penalized)
-            )
-        )
 
     def _in_units(self, preset: Preset, found: Judgement, printed: Printed) -> list[PresetFit]:
         shape = found.structure.shape
@@ -146,10 +137,9 @@ class Matcher:
             name: (min([value, *(e[name] for e in ends)]), max([value, *(e[name] for e in ends)]))
             for name, value in center.items()
         }
-        rounded = bool((found.h > ROUNDED_RTOL * np.abs(found.printed)).all())
-        slack = EXACT_RTOL if found.to_the_digits else INEXACT_RTOL[rounded]
+        slack = EXACT_RTOL if found.to_the_digits else INEXACT_RTOL[_is_rounded(found)]
         nice = {name: shortest(*ranges[name], value, slack) for name, value in center.items()}
-        if not self._still_fits(preset, found, printed, nice, facts):
+        if found.l1 + found.l2 and not self._still_fits(preset, found, printed, nice, facts):
             nice = center
         return [PresetFit(preset, shape, nice, ranges, found)]
 
@@ -191,6 +181,42 @@ class Matches:
     nearest: Judgement | None
 
 
+def _is_rounded(found: Judgement) -> bool:
+    """Return whether coefficients were rounded for people."""
+    return bool((found.h > ROUNDED_RTOL * np.abs(found.printed)).all())
+
+
+def _is_needless(structure: LossAndPenalty, judged: Mapping[LossAndPenalty, Judgement]) -> bool:
+    """Return whether an elastic net can say nothing that its parts do not.
+
+    So where no penalty fits; and where L1 or L2 alone fits numbers printed in full, of which the
+    other part is then 0.
+    """
+    if structure.shape != "elastic_net":
+        return False
+    for other, one in judged.items():
+        same = replace(other, shape="elastic_net") == structure
+        fits = one.to_the_digits or (one.optimum is not None and one.share <= ZERO_SHARE)
+        needless = other.shape == "none" or (same and not _is_rounded(one))
+        if other.loss == structure.loss and fits and needless:
+            return True
+    return False
+
+
+def _each_preset_once(fits: Sequence[PresetFit]) -> list[PresetFit]:
+    """Return each preset at its shortest strengths, with the ranges of all its shapes."""
+    found: dict[str, PresetFit] = {}
+    for fit in fits:
+        first = found.setdefault(fit.preset.name, fit)
+        if first is not fit:
+            ranges = {
+                name: (min(low, fit.ranges[name][0]), max(high, fit.ranges[name][1]))
+                for name, (low, high) in first.ranges.items()
+            }
+            found[fit.preset.name] = replace(first, ranges=ranges)
+    return [*found.values()]
+
+
 def _distance(found: Judgement) -> float:
     """Return by how much a structure is missed; one without a penalty is preferred."""
     return found.share * (1.0 if found.structure.shape == "none" else PENALTY_HANDICAP)
@@ -202,8 +228,8 @@ def _is_worse(again: Judgement, found: Judgement) -> bool:
         return True
     if found.to_the_digits:
         return not again.to_the_digits
-    rounded = bool((found.h > ROUNDED_RTOL * np.abs(found.printed)).all())
-    return again.share > max(INEXACT_FACTOR * found.share, INEXACT_SHARE[rounded])
+    least = INEXACT_SHARE[_is_rounded(found)]
+    return again.share > max(INEXACT_FACTOR * found.share, least)
 
 
 def _fitting(judged: list[Judgement], tol: float) -> list[Judgement]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..text.format import number
-from .alterations import Alteration, alterations, swapped, with_intercept
+from .alterations import Alteration, alterations, one_unknown, swapped, with_intercept
 from .judge import MAX_RATIO, Judgement, LossAndPenalty, Printed
 from .matching import Matcher, Matches
 from .objective import DesignMatrix
@@ -17,6 +17,7 @@ from .table.columns import DataColumns
 
 MAX_SWAPPED_PENALIZED = 8  # columns; each pair then costs as much as the audit itself
 MAX_SWAPPED = 60  # columns, where there is no penalty
+MIN_MEAN_RESIDUAL = 1e-6  # of the spread of y: solvers leave so much
 MAX_BOX_SHARE = 0.25  # of what the fit gains, that rounding alone may undo
 
 
@@ -32,9 +33,13 @@ class Mistake:
 
 
 def find_mistake(
-    found: AuditedRows, data: DataColumns, keep: np.ndarray, presets: Sequence[Preset], tol: float
-) -> Mistake | None:
-    """Return the first of the usual mistakes that explains the table; None: none does."""
+    found: AuditedRows, data: DataColumns, keep: np.ndarray, presets: Sequence[Preset], tol: float,
+    nearest: Judgement | None,
+) -> Mistake | None:  # fmt: skip
+    """Return the first of the usual mistakes that explains the table; None: none does.
+
+    ``nearest``: the structure that the table itself misses by least.
+    """
     for alteration in _candidates(found, data, keep, presets):
         matcher = Matcher(alteration.design, found.losses)
         matches = matcher.matches(_narrowed(alteration, presets), alteration.printed, tol)
@@ -42,7 +47,35 @@ def find_mistake(
             return Mistake(
                 alteration.name, alteration.text, matches, matcher, alteration.printed
             )  # fmt: skip
-    return None
+    return None if nearest is None else _one_coefficient(found, presets, tol, nearest.structure)
+
+
+def _one_coefficient(
+    found: AuditedRows, presets: Sequence[Preset], tol: float, nearest: LossAndPenalty
+) -> Mistake | None:
+    """Return the coefficient without which the others fit best, in the metric that is nearest."""
+    if len(found.design.names) > MAX_SWAPPED_PENALIZED:
+        return None
+    matcher, best, least = Matcher(found.design, found.losses), None, (True, np.inf, np.inf)
+    near = [
+        preset
+        for preset in presets
+        if preset.loss == nearest.loss
+        and (not preset.strength or _metric(matcher.structure_of(preset, "l2")) == _metric(nearest))
+    ]
+    for one in one_unknown(found.design, found.printed, nearest.loss):
+        matches = matcher.matches(near, one.printed, tol)
+        if not matches.fits:
+            continue
+        judged = matches.fits[0].judgement
+        miss = (not judged.to_the_digits, judged.share, judged.ratio)
+        if miss < least:
+            best, least = Mistake(one.name, one.text, matches, matcher, one.printed), miss
+    return best
+
+
+def _metric(structure: LossAndPenalty) -> tuple[bool, bool]:
+    return structure.standardized, structure.intercept_penalized
 
 
 def _candidates(
@@ -93,13 +126,16 @@ def _narrowed(alteration: Alteration, presets: Sequence[Preset]) -> Sequence[Pre
 def rounded_too_far(best: Judgement) -> bool:
     """Return whether rounding alone could undo a quarter of what the fit gains.
 
-    ½ hᵀ|H|h ≥ ¼ (F(intercept alone) − F(v*))
+    ½ hᵀ|H|h ≥ ¼ (F(intercept alone) − F(v*)),  F with its penalty
     """
     if best.optimum is None:
         return False
     h = np.where(best.h < 1e100, best.h, 0.0)
     H = np.abs(best.objective.sums(best.optimum.v).curvature)
-    gain = best.objective.null_value - best.objective.value(best.optimum.v, 0.0, 0.0)
+    nothing = best.objective.null_value
+    if best.structure.intercept_penalized:  # the intercept alone would pay for itself
+        nothing = best.objective.value(np.zeros_like(h), 0.0, 0.0)
+    gain = nothing - best.objective.value(best.optimum.v, best.l1, best.l2)
     slopes = slice(int(best.objective.design.intercept), None)
     return bool(0.5 * h[slopes] @ H[slopes, slopes] @ h[slopes] >= MAX_BOX_SHARE * gain)
 
@@ -116,7 +152,9 @@ def mean_residual(design: DesignMatrix, printed: Printed, nearest: Judgement | N
         sums = objective.sums(nearest.printed)
         allowed = np.abs(sums.curvature[0]) @ np.where(nearest.h < 1e100, nearest.h, 0.0)
     off = float(sums.slope[0]) / float(design.weights.sum())
-    if not np.isfinite(off) or abs(sums.slope[0]) <= 1.1 * allowed + sums.slope_error[0]:
+    small = MIN_MEAN_RESIDUAL * np.std(design.y)
+    rounding = 1.1 * allowed + objective.slope_errors(nearest.printed)[0]
+    if not np.isfinite(off) or abs(off) <= small or abs(sums.slope[0]) <= rounding:
         return None
     what = {"logistic": "probabilities", "poisson": "counts", "gamma": "relative amounts"}
     return (

@@ -28,7 +28,6 @@ class Sums(NamedTuple):
     value: float
     slope: np.ndarray
     curvature: np.ndarray
-    slope_error: np.ndarray  # bound of the rounding error of each slope, about
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +40,11 @@ class DesignMatrix:
     s: np.ndarray | None
     offset: np.ndarray | None
     intercept: bool
+
+    @cached_property
+    def null_values(self) -> dict[Loss, float]:
+        """Return the null objectives that are known."""
+        return {}
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -135,12 +139,16 @@ class Objective:
         s, Phi = self.design.weights, self.Phi
         with np.errstate(all="ignore"):
             value, slope, curvature = LOSSES[self.loss].evaluate(self.target, self.scores(v))
-            z_size = np.abs(Phi) @ np.abs(v)
-            error = s * (np.abs(slope) + curvature * z_size)
-            return Sums(
-                float(s @ value), Phi.T @ (s * slope), (Phi.T * (s * curvature)) @ Phi,
-                SUM_ROUNDINGS * EPS * (np.abs(Phi).T @ error),
-            )  # fmt: skip
+            weighted = Phi.T * (s * curvature)
+            return Sums(float(s @ value), Phi.T @ (s * slope), weighted @ Phi)
+
+    def slope_errors(self, v: np.ndarray) -> np.ndarray:
+        """Return about how much rounding may change each slope."""
+        size = np.abs(self.Phi)
+        with np.errstate(all="ignore"):
+            _, slope, curvature = LOSSES[self.loss].evaluate(self.target, self.scores(v))
+            error = self.design.weights * (np.abs(slope) + curvature * (size @ np.abs(v)))
+        return np.asarray(SUM_ROUNDINGS * EPS * (size.T @ error))
 
     def value(self, v: np.ndarray, l1: float, l2: float) -> float:
         """Return F."""
@@ -157,9 +165,15 @@ class Objective:
             total = float(self.design.weights @ np.broadcast_to(curvature, len(self.target)))
         return total if np.isfinite(total) and total > 0 else 1.0
 
-    @cached_property
+    @property
     def null_value(self) -> float:
-        """Return F of the intercept alone; without one, at 0."""
+        """Return F of the intercept alone; without one, at 0. It is the same in every metric."""
+        known = self.design.null_values
+        if self.loss not in known:
+            known[self.loss] = self._null_value()
+        return known[self.loss]
+
+    def _null_value(self) -> float:
         from .optimum import NoOptimumError, minimize
 
         nothing = np.zeros(len(self.d))

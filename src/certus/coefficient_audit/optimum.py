@@ -70,7 +70,7 @@ def minimize(
             slope = objective.sums(v).slope
             over = np.where(~free & pen, np.abs(slope) - l1 * (1 + SLOPE_SLACK), -np.inf)
             worst = int(np.argmax(over))
-            if over[worst] <= sums.slope_error[worst]:
+            if over[worst] <= objective.slope_errors(v)[worst]:
                 break
             free[worst] = True
             # a first step off 0, in the direction in which F falls
@@ -134,5 +134,5 @@ def _errors(
     M = sums.curvature[np.ix_(free, free)] + l2 * np.diag(pen[free])
     inverse, _ = solve(M, np.eye(int(free.sum())), h[free])
     error = np.zeros(len(v))
-    error[free] = np.abs(inverse) @ sums.slope_error[free] + 4 * EPS * np.abs(v[free])
+    error[free] = np.abs(inverse) @ objective.slope_errors(v)[free] + 4 * EPS * np.abs(v[free])
     return error

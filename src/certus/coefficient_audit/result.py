@@ -64,7 +64,8 @@ class CoefficientAudit:
     verdict : str
         "optimal to the digits printed"; "optimal, to fewer digits than printed" (the objective is
         within the tolerance of its optimum, and some digits differ); "rounded too far to tell";
-        "not optimal".
+        "not optimal"; "no finite optimum" (the classes are separated); "not proven" (the optimum
+        that the table agrees with could not be certified).
     holds : bool
         Whether the coefficients are optimal by one of the first two, and the standard errors,
         where the table has some that can be recomputed, are of a known kind.

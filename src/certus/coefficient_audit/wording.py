@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 MARK = {
     "optimal to the digits printed": "[OK]", "optimal, to fewer digits than printed": "[OK]",
     "rounded too far to tell": "[?]", "not optimal": "[!!]",
+    "not proven": "[?]", "no finite optimum": "[!!]",
 }  # fmt: skip
 ICON = {"[OK]": "✔", "[?]": "◐", "[!]": "◐", "[!!]": "✖"}
 LABEL_WIDTH = 14
 MAX_LISTED = 4  # objectives on a line
 MAX_TERMS = 40  # below the text; ``table`` has all
 FULL_DIGITS = 15
+SHOWN_DIGITS = 6  # of numbers that were printed in full
+WIDE_RANGE = 0.05  # of a strength, as a share of it: the digits then leave it open
 
 
 def mark(audit: "CoefficientAudit") -> str:
@@ -64,7 +67,7 @@ def labeled_lines(audit: "CoefficientAudit") -> list[tuple[str, str]]:
         lines.append(("An optimum of", _listed(audit.fits)))
         if len(audit.fits) > 1:
             lines.append(("", "the data cannot tell these apart: they have one optimum"))
-    if audit.weak:
+    if audit.weak and not _in_full(audit):
         lines.append(("Or penalised", _weak(audit.weak)))
     if audit.mistake:
         lines.append(("Likely mistake", audit.mistake))
@@ -73,6 +76,14 @@ def labeled_lines(audit: "CoefficientAudit") -> list[tuple[str, str]]:
     if audit.verdict == "rounded too far to tell":
         lines.append(("Why", f"with {count(audit.digits, 'digit')}, rounding alone may undo a "
                       "quarter or more of what the fit gains: give more digits"))  # fmt: skip
+    if audit.verdict == "not proven":
+        why = "the optimum that the table agrees with could not be certified"
+        lines.append(
+            ("Why", f"{why}: the classes may be nearly separated, or columns repeat others")
+        )
+    if audit.verdict == "no finite optimum":
+        lines.append(("Why", "the classes are separated: coefficients grow without limit, and the "
+                      "table is where a solver gave up"))  # fmt: skip
     lines += _digits(audit)
     if audit.cov:
         lines.append(("Std errors", f"{audit.cov}: all agree"))
@@ -86,8 +97,18 @@ def labeled_lines(audit: "CoefficientAudit") -> list[tuple[str, str]]:
 
 
 def _listed(fits: "tuple[FittingObjective, ...]") -> str:
-    shown = "; ".join(map(str, fits[:MAX_LISTED]))
+    shown = "; ".join(f"{fit}{_open_ranges(fit)}" for fit in fits[:MAX_LISTED])
     return shown if len(fits) <= MAX_LISTED else f"{shown}; and {len(fits) - MAX_LISTED} more"
+
+
+def _open_ranges(fit: "FittingObjective") -> str:
+    """Return the ranges of strengths that the digits leave open."""
+    wide = [
+        f"{name} {low:.2g} to {high:.2g}"
+        for name, (low, high) in fit.ranges.items()
+        if high - low > WIDE_RANGE * max(abs(high), abs(low))
+    ]
+    return f" [{', '.join(wide)}]" if wide else ""
 
 
 def _weak(fits: "tuple[FittingObjective, ...]") -> str:
@@ -106,13 +127,17 @@ def _digits(audit: "CoefficientAudit") -> list[tuple[str, str]]:
     if not known:
         return []
     inside = sum(term.within for term in known)
-    given = "in full" if audit.digits >= FULL_DIGITS else f"with {count(audit.digits, 'digit')}"
+    given = "in full" if _in_full(audit) else f"with {count(audit.digits, 'digit')}"
     text = f"{inside} of {len(known)} are the optimum's, rounded (printed {given})"
     if inside < len(known):
         worst = min(known, key=agreement)
         digits = count(max(int(agreement(worst)), 0), "digit")
         text += f"; the farthest is '{worst.term}', which agrees to {digits}"
     return [("Coefficients", text)]
+
+
+def _in_full(audit: "CoefficientAudit") -> bool:
+    return audit.digits >= FULL_DIGITS
 
 
 def agreement(term: "AuditedTerm") -> float:
@@ -149,20 +174,31 @@ def _proof(audit: "CoefficientAudit") -> str:
 
 
 def table_of(audit: "CoefficientAudit") -> ResultTable:
-    """Return the terms as a table."""
-    terms = audit.terms
+    """Return the terms as a table; of numbers that were printed in full, a few digits."""
+    terms, full = audit.terms, _in_full(audit)
     columns: dict[str, list[object]] = {
         "term": [term.term for term in terms],
-        "printed": [term.printed for term in terms],
-        "optimum": [_as_printed(term) for term in terms],
-        "units off": [term.units for term in terms],
-        "": [_agrees(term) for term in terms],
+        "printed": [_shortened(term.printed) if full else term.printed for term in terms],
+        "optimum": [_as_printed(term, full) for term in terms],
     }
+    if full:
+        known = [np.isfinite(term.optimum) for term in terms]
+        digits = [agreement(term) if k else np.nan for term, k in zip(terms, known, strict=True)]
+        columns["digits agree"] = [min(d, FULL_DIGITS) for d in digits]
+        note = "digits agree: significant digits of the optimum that were printed"
+    else:
+        columns["units off"] = [term.units for term in terms]
+        columns[""] = [_agrees(term) for term in terms]
+        note = "units off: (printed − optimum) in units of the last digit printed"
     if any(term.error is not None for term in terms):
-        columns["std error"] = [term.printed_error or "" for term in terms]
+        errors = [term.printed_error or "" for term in terms]
+        columns["std error"] = [_shortened(text) for text in errors] if full else list(errors)
         columns["recomputed"] = [term.error if term.error is not None else np.nan for term in terms]
-    note = "units off: (printed − optimum) in units of the last digit printed"
     return ResultTable(columns, notes=[note])
+
+
+def _shortened(text: str) -> str:
+    return number(float(text), SHOWN_DIGITS) if text else ""
 
 
 def _agrees(term: "AuditedTerm") -> str:
@@ -171,10 +207,12 @@ def _agrees(term: "AuditedTerm") -> str:
     return "differs" if np.isfinite(term.units) else ""
 
 
-def _as_printed(term: "AuditedTerm") -> str:
+def _as_printed(term: "AuditedTerm", full: bool) -> str:
     """Return the optimum with two digits more than were printed."""
     if not np.isfinite(term.optimum):
         return "–"
+    if full:
+        return number(term.optimum, SHOWN_DIGITS)
     digits = len(term.printed.partition("e")[0].lstrip("+-0.").replace(".", ""))
     return number(term.optimum, min(max(digits + 2, 4), 17))
 

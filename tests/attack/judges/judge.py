@@ -12,6 +12,7 @@ from . import mixture as judge_mixture
 from . import ncfs as judge_ncfs
 from . import neighbors as judge_neighbors
 from . import regression as judge_regression
+from . import spanning_tree as judge_spanning_tree
 from .linear_problems import READERS, Rows
 from .verdict import Fault, NotJudged
 
@@ -27,6 +28,7 @@ JUDGES: dict[str, Any] = {
     "svc": judge_kernel.judge,
     "mixture": judge_mixture.judge,
     "ncfs": judge_ncfs.judge,
+    "spanning_tree": judge_spanning_tree.judge,
     "neighbors": judge_neighbors.judge,
 }
 

@@ -62,7 +62,7 @@ def read_sklearn(model: FittedModel, rows: "Rows") -> dict[str, Any]:
         )
     children, heights = np.asarray(model.children_), vars(model).get("distances_")
     parts = [children] if heights is None else [children, np.asarray(heights)[:, None]]
-    metric, params = _metric(model.metric, {}, rows)
+    metric, params = metric_of_rows(model.metric, {}, rows)
     return {
         "definition": "linkage",
         "formula": _formula(model.linkage, metric, params, None),
@@ -105,7 +105,7 @@ def _reading(
         raise ValueError(reasons.get(method, f"method={method!r} is none of {known} and diana"))
     scale = None if tree.scale is None else np.asarray(tree.scale, dtype=float)
     metric = tree.metric if metric is None else metric
-    metric, params = _metric(metric, tree.metric_params, rows, scale)
+    metric, params = metric_of_rows(metric, tree.metric_params, rows, scale)
     if metric == "precomputed":
         _require_distances(rows.shape, len(merges) + 1)
     parameters = {
@@ -198,7 +198,7 @@ def _counts(model: FittedModel) -> tuple[str, ...]:
     return (f"n_clusters_ is {stated}, and there are {n_labels} labels",)
 
 
-def _metric(
+def metric_of_rows(
     metric: object, params: dict[str, Any] | None, rows: "Rows", scale: np.ndarray | None = None
 ) -> tuple[Any, dict[str, Any]]:
     """Return the name and parameters of a metric; the name is None for a user's function."""

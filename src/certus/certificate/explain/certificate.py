@@ -35,7 +35,7 @@ def status_and_claim(c: "Certificate") -> str:
     """Status and claim on one line, in all the characters that they need."""
     if c.status == "other rows":
         return c.notes[-1]
-    if c.status == "contradicted":
+    if c.status == "contradicted" and c._finding.contradictions:  # a page names none
         return f"contradicted: {c._finding.contradictions[0]}"
     status = f"stopped {c._finding.stopped}" if c.status == "stopped" else c.status
     if c.status != "no finite optimum":

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MAX_LINES = 150
 FUNCTIONS = {"metric": "the distance", "weights": "the weighting of the votes"}
-UNWEIGHTED_PAGES = ("linkage", "diana")
+UNWEIGHTED_PAGES = ("linkage", "diana", "spanning_tree")
 
 
 class Script(NamedTuple):

@@ -160,3 +160,14 @@ def diana(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
     arguments = _tree(p)
     if arguments is not None:
         yield PageCall("diana", NoTargets(), arguments)
+
+
+def spanning_tree(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
+    """Yield one problem; none if the metric is a function of the user's."""
+    distance = distance_of(p["metric"], p.get("metric_params"))
+    if distance is None:
+        return
+    names = ("merges", "k", "alpha", "core_alpha", "edges", "labels", "probabilities",
+             "least_size", "most_size", "leaves", "rounding")  # fmt: skip
+    arguments = {name: p[name] for name in names if name in p}  # type: ignore[literal-required]
+    yield PageCall("spanning_tree", NoTargets(), {**arguments, "distance": distance})

@@ -55,9 +55,9 @@ class DataColumns:
 
     def _find_levels(self, name: str) -> dict[str, np.ndarray]:
         values, missing = self.values[name], self.missing(name)
-        distinct = sorted({_plain(v) for v in values[~missing].tolist()})
-        if len(distinct) > MAX_NUMERIC_LEVELS and self.is_number(name):
+        if self.is_number(name) and len(np.unique(values[~missing])) > MAX_NUMERIC_LEVELS:
             return {}
+        distinct = sorted({_plain(v) for v in values[~missing].tolist()})
         text = np.array([str(_plain(v)) for v in values.tolist()], dtype=object)
         found = {}
         for level in map(str, distinct):

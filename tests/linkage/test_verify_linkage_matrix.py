@@ -90,8 +90,8 @@ def test_a_script_of_the_certificate(tmp_path):
         (hierarchy.linkage(X), X[:5], {}, r"these 59 merges are those of 60 rows, and X has shape"),
         (hierarchy.linkage(X), pdist(X[:5]), {}, "give the rows, or the distances between them"),
         (hierarchy.linkage(X), np.where(X > 2, np.nan, X), {}, "missing value"),
-        (hierarchy.linkage(X), X, {"y": np.ones(60)}, "neither y nor weights"),
-        (hierarchy.linkage(X), X, {"sample_weight": np.ones(60)}, "neither y nor weights"),
+        (hierarchy.linkage(X), X, {"y": np.ones(60)}, "neither y nor"),
+        (hierarchy.linkage(X), X, {"sample_weight": np.ones(60)}, "neither y nor"),
     ],
 )
 def test_what_cannot_be_checked_is_refused_in_words(Z, rows, more, message):

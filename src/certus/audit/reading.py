@@ -24,6 +24,7 @@ from .readers import (
     ncfs,
     neighbors,
     penalized,
+    spanning_tree,
     svc,
     svm,
 )
@@ -179,3 +180,9 @@ def read(model: Any, rows: "Rows") -> Reading:
 def read_matrix(matrix: linkage.LinkageMatrix, method: str, rows: "Rows") -> Reading:
     """Read a matrix of merges, as of SciPy's ``linkage``, as the tree of this method."""
     return Reading(model="linkage matrix", ours=False, **linkage.read_matrix(matrix, method, rows))
+
+
+def read_spanning_tree(tree: spanning_tree.SpanningTree) -> Reading:
+    """Read a sparse matrix of edges, as of SciPy's ``minimum_spanning_tree``."""
+    claim = spanning_tree.read_spanning_tree(tree)
+    return Reading(model="spanning tree", ours=False, **claim)

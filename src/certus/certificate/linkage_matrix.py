@@ -1,14 +1,17 @@
-"""A matrix of merges, as of SciPy's ``linkage``: which of the seven linkages its tree is.
+"""Trees as matrices of SciPy: merges of ``linkage``, edges of ``minimum_spanning_tree``.
 
     Z[t] = (A, B, h_t, rows)        merge t joined the two nearest clusters A and B, d(A, B) = h_t
 
-A matrix does not say by which d. The proof is run for each of the seven; if none of them holds, the
-certificate is that of the linkage with the fewest wrong merges, and says where it first fails.
+A matrix of merges does not say by which d. The proof is run for each of the seven; if none of them
+holds, the certificate is that of the linkage with the fewest wrong merges, and says where it first
+fails.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from .. import audit
 from ..data.rows import Rows
@@ -18,23 +21,25 @@ from ..text.format import count, listed
 from .fitted_rows import ROWS_GIVEN
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from .certificate import Certificate
 
 Certify = Callable[[audit.Reading, Rows], "Certificate"]
 
 
 def certify_matrix(
-    Z: "np.ndarray", X: object, beside: Iterable[object], certify: Certify
+    Z: object, X: object, beside: Iterable[object], certify: Certify
 ) -> "Certificate":
     """Return the certificate of the linkage whose tree this is, or of the nearest.
+
+    A sparse matrix is a spanning tree, whose certificate says whether it is minimal.
 
     ``beside``: targets, weights and offsets, of which there must be none.
     """
     if any(given is not None for given in beside):
-        raise CannotVerifyError("a linkage matrix has neither y nor weights: give X alone")
+        raise CannotVerifyError("a tree as a matrix has neither y nor weights: give X alone")
     try:
+        if not isinstance(Z, np.ndarray):
+            return _spanning_tree(audit.SpanningTree(Z, X), X, certify)
         matrix = audit.LinkageMatrix(Z, X)
         rows = data_for_verify(matrix, X, None, None)
         tried = {
@@ -45,9 +50,7 @@ def certify_matrix(
         raise
     except ValueError as error:
         raise CannotVerifyError(str(error)) from error
-    notes = [ROWS_GIVEN]
-    if matrix.metric == "precomputed":
-        notes.insert(0, "X was read as the distances between the rows")
+    notes = _notes(matrix.metric)
     fitting = [method for method, c in tried.items() if c.certified]
     if fitting:
         if others := fitting[1:]:
@@ -56,6 +59,16 @@ def certify_matrix(
     else:
         certificate = _of_none(tried, "distances" if len(notes) > 1 else "Euclidean distance")
     return replace(certificate, notes=(*certificate.notes, *notes))
+
+
+def _spanning_tree(tree: audit.SpanningTree, X: object, certify: Certify) -> "Certificate":
+    certificate = certify(audit.read_spanning_tree(tree), data_for_verify(tree, X, None, None))
+    return replace(certificate, notes=(*certificate.notes, *_notes(tree.metric)))
+
+
+def _notes(metric: str) -> list[str]:
+    as_distances = ["X was read as the distances between the rows"]
+    return [*(as_distances if metric == "precomputed" else []), ROWS_GIVEN]
 
 
 def _of_none(tried: dict[str, "Certificate"], distance: str) -> "Certificate":

@@ -12,6 +12,7 @@ from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 
 from .. import audit
 from ..data.rows import Rows
@@ -249,7 +250,7 @@ def verify(
         several (one against the rest, voting, bagging, …), each of which is verified. Of
         statsmodels the result of ``fit``. An array of shape (n - 1, 4) is a linkage matrix of
         SciPy: its merges are compared with those of all seven linkages by Euclidean distance, or by
-        the distances that X holds.
+        the distances that X holds. A sparse matrix is a spanning tree, which must be minimal.
     X, y, sample_weight : array-like, or Dask collections
         The rows that the model was fitted on, with the weights that it was fitted with. X may be
         a table of ``certus.open_rows``, which has its targets and weights among its columns.
@@ -292,7 +293,7 @@ def verify(
         raise ValueError(f'by={by!r}: use "proof" or "page"')
     if decisions not in ("auto", True, False):
         raise ValueError(f'decisions={decisions!r}: use "auto", True or False')
-    if isinstance(model, np.ndarray):
+    if isinstance(model, np.ndarray) or issparse(model):
         beside = (y, sample_weight, offset, exposure)
         return certify_matrix(model, X, beside, partial(make, tol=tol, names=None))
     given = unwrapped(model, X, y, sample_weight, offset, exposure)

@@ -145,7 +145,7 @@ class LinkageMatrix:
         n = len(Z) + 1
         shape = tuple(X.shape if hasattr(X, "shape") else np.shape(X))
         condensed = shape in ((n * (n - 1) // 2,), (n * (n - 1) // 2, 1)) and shape[0] != n
-        square = shape == (n, n) and _looks_like_distances(X)
+        square = shape == (n, n) and looks_like_distances(X)
         self.metric = "precomputed" if condensed or square else "euclidean"
         if not condensed and (len(shape) != 2 or shape[0] != n):
             raise ValueError(
@@ -154,7 +154,7 @@ class LinkageMatrix:
             )
 
 
-def _looks_like_distances(X: Any) -> bool:
+def looks_like_distances(X: Any) -> bool:
     """Whether X is symmetric with zeros on its diagonal, and not negative."""
     D = np.asarray(X)
     if D.dtype.kind not in "iuf" or D.ndim != 2 or len(D) < 3:  # a sparse matrix has ndim 0 here

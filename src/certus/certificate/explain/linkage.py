@@ -164,6 +164,8 @@ class SpanningTreeWording(TreeWording):
             length = number(finding.length)
             rows.append(("Too long", f"by {number(finding.excess)} or more, of {length} in total"))
         remedy, cause = "give the rows and the parameters of the fit", None
+        if c.model == "spanning tree":
+            remedy = "give the rows, or the distances, that the tree was computed from"
         if finding.far > MAX_ORIGIN_RATIO:
             cause = far_from_origin(finding.far)
             remedy = "subtract the means of the columns before the fit, or use algorithm='kd_tree'"

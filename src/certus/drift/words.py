@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 MARKS = {"no sign of drift": "[OK]", "the model is stale": "[!!]"}
 ICONS = {"no sign of drift": "✔", "the model is stale": "✖"}
 TITLES = {"no sign of drift": "NO SIGN OF DRIFT", "the model is stale": "STALE"}
-DOES_NOT_SAY = (
-    "what changed, or that the refit will do better; only that the best coefficients are others"
-)
+DOES_NOT_SAY = {
+    "no sign of drift": "that nothing has changed; only that these rows do not show it",
+    "the model is stale": "what changed, nor that a refit on these rows alone will do better",
+}
 
 
 def one_line(result: "StalenessResult") -> str:
@@ -54,7 +55,8 @@ def explain(result: "StalenessResult") -> str:
     if result.periods:
         lines += ["", str(periods(result)), ""]
     lines += [f"{'Note':<14} {text}." for text in result.notes]
-    lines.append(f"{'Does not say':<14} {DOES_NOT_SAY}")
+    if result.verdict in DOES_NOT_SAY:
+        lines.append(f"{'Does not say':<14} {DOES_NOT_SAY[result.verdict]}")
     return printable("\n".join([first, *lines]))
 
 

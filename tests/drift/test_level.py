@@ -80,8 +80,15 @@ def test_a_few_tables_without_drift():
     assert accepted(alarms(LEAST_SQUARES, numbers, 100, 100, 60), 60)
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("sizes", [(200, 200), (400, 4000), (1000, 500)], ids=str)
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        pytest.param((200, 200), marks=pytest.mark.exhaustive),
+        pytest.param((400, 4000), marks=pytest.mark.slow),
+        pytest.param((1000, 500), marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize(
     ("model", "draw"),
     [
@@ -121,15 +128,14 @@ def test_without_the_correction_alarms_are_those_of_a_scaled_chi_squared():
     assert accepted(found, B, expected)
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("model", "draw"),
     [
-        (ours.Ridge(1.0), numbers),
-        (ours.Lasso(0.05), numbers),
-        (ours.LogisticRegression(), classes),
-        (certus.svm.LinearSVC(C=0.1), classes),
-        (LEAST_SQUARES, unequal),
+        pytest.param(ours.Ridge(1.0), numbers, marks=pytest.mark.exhaustive),
+        pytest.param(ours.Lasso(0.05), numbers, marks=pytest.mark.slow),
+        pytest.param(ours.LogisticRegression(), classes, marks=pytest.mark.slow),
+        pytest.param(certus.svm.LinearSVC(C=0.1), classes, marks=pytest.mark.slow),
+        pytest.param(LEAST_SQUARES, unequal, marks=pytest.mark.slow),
     ],
     ids=["ridge", "lasso", "logistic", "machine", "unequal errors"],
 )

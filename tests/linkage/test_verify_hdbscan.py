@@ -1,5 +1,7 @@
 """``certus.verify`` on HDBSCAN, of scikit-learn and of the library hdbscan."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -72,6 +74,16 @@ def test_far_from_the_origin_products_lose_the_distances():
     text = certus.verify(model, X + 1e8).explain()
     assert "times as far from the origin as from each other" in text
     assert "subtract the means of the columns" in text
+
+
+def test_blocks_of_distances_are_not_kept():
+    rows = np.random.default_rng(1).normal(size=(4000, 2))
+    model = fitted(rows)
+    tracemalloc.start()
+    accepted(model, rows)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * len(rows) ** 2 / 2  # half of all distances
 
 
 def test_given_distances_that_a_fit_without_a_copy_overwrites():

@@ -20,8 +20,7 @@ from .bootstrap import OnStep, gains_by_chance, mean_loss
 from .reference import Chance, by_chi_squared, by_f, by_resamples
 from .result import FRESH, STALE, TOO_FEW, UNDECIDED, RefitGain
 
-# Of 400 tables without drift, at 20 rows a parameter: alarms at 5 % in 4.8 % with two classes (one
-# of them with a share of 20 %), in 7.2 % with three, in 4.8 % with ordered ones
+# χ² holds for many rows; with fewer than these its level is too far off to be quoted
 MIN_ROWS_PER_PARAMETER = {"logistic": 20, "softmax": 20, "ordinal": 20, "log_link": 10}
 MIN_ROWS_OF_CLASS = 5
 MIN_RESIDUAL_DF = 10  # of least squares, where F is exact

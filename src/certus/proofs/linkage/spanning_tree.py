@@ -113,11 +113,11 @@ class Reachability:
     def __init__(self, rows: LeafRows, k: int, alpha: float, core_alpha: float):
         self.rows, self.n, self.alpha = rows, rows.n, alpha
         step = max(1, BLOCK_ELEMENTS // self.n)
-        kth = [
-            np.partition(rows.block(i, min(i + step, self.n)), k - 1, axis=1)[:, k - 1]
-            for i in range(0, self.n, step)
-        ]
-        self.core = np.concatenate(kth) / core_alpha
+        self.core = np.empty(self.n)
+        for i in range(0, self.n, step):  # into one array: views would keep all blocks
+            D = rows.block(i, min(i + step, self.n))
+            D.partition(k - 1, axis=1)
+            self.core[i : i + step] = D[:, k - 1] / core_alpha
 
     def block(self, first: int, last: int, start: int, stop: int) -> np.ndarray:
         """Return m of rows first:last to rows start:stop."""

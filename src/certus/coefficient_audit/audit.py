@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..certificate import TOL
-from ..exceptions import UsageError
+from ..exceptions import TableError, UsageError
 from ..runtime.refusals import refuses_in_one_frame
 from ..text.format import count
 from .certified import conclude
@@ -108,6 +108,8 @@ def audit_coefficients(
         notes.append(f"{count(found.n_omitted, 'row')} with missing values left out")
     mistake, what = None, "none of the objectives known fits"
     if not matches.fits:
+        if penalty is None:
+            _require_slopes(found)
         if objective is not None:
             others = _other_objectives(matcher, found, tol)
             notes += others
@@ -123,6 +125,16 @@ def _without_classes(found: AuditedRows) -> AuditedRows:
     if not losses:
         raise UsageError("there is no proof of a logistic model with an offset: leave it out")
     return replace(found, losses=losses, classes=None)
+
+
+def _require_slopes(found: AuditedRows) -> None:
+    """Refuse a table without slopes: it is the optimum of every L1 penalty above some strength."""
+    slopes = found.printed.values[int(found.design.intercept) :]
+    if len(slopes) and not slopes.any():
+        raise TableError(
+            "every coefficient but the intercept is 0: any L1 penalty that is strong enough gives "
+            "this table, so nothing can be told from it. Give one with a coefficient that is not 0"
+        )
 
 
 def _usable(

@@ -137,6 +137,8 @@ def rounded_too_far(best: Judgement) -> bool:
         nothing = best.objective.value(np.zeros_like(h), 0.0, 0.0)
     gain = nothing - best.objective.value(best.optimum.v, best.l1, best.l2)
     slopes = slice(int(best.objective.design.intercept), None)
+    if not best.optimum.v[slopes].any():  # the optimum itself gains nothing
+        return False
     return bool(0.5 * h[slopes] @ H[slopes, slopes] @ h[slopes] >= MAX_BOX_SHARE * gain)
 
 

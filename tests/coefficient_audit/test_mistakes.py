@@ -6,6 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 import certus
 from certus.coefficient_audit.presets import select
+from certus.exceptions import TableError
 from tests.coefficient_audit import planted
 from tests.coefficient_audit.problems import design, optimum, rounded, rows
 
@@ -128,3 +129,10 @@ def test_means_beyond_float64_are_no_optimum():
         audit = certus.audit_coefficients(table, X, y, objective=objective)
         assert not audit.holds
         assert not audit.mistake
+
+
+def test_a_table_without_slopes_tells_nothing():
+    data = rows(1, "gaussian")
+    zeros = {"(Intercept)": f"{data['y'].mean():.6g}", "x1": "0", "x2": "0"}
+    with pytest.raises(TableError, match="any L1 penalty that is strong enough"):
+        certus.audit_coefficients(zeros, data["X"], data["y"])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..certificate import TOL
-from ..exceptions import UsageError
+from ..exceptions import TableError, UsageError
 from ..runtime.refusals import refuses_in_one_frame
 from ..text.format import count
 from .certified import conclude
@@ -18,7 +18,7 @@ from .matching import Matcher, Matches
 from .mistakes import find_mistake
 from .presets import Preset, select
 from .result import CoefficientAudit
-from .rows import audited_rows
+from .rows import AuditedRows, audited_rows
 from .table.read_table import read_coefficients
 
 NA = ("error", "omit")
@@ -106,6 +106,7 @@ def audit_coefficients(
         notes.append(f"{count(found.n_omitted, 'row')} with missing values left out")
     mistake, what = None, "none of the objectives known fits"
     if not matches.fits:
+        _require_slopes(found)
         if objective is not None:
             others = _other_objectives(matcher, found, tol)
             notes += others
@@ -113,6 +114,16 @@ def audit_coefficients(
         if penalty is None:
             mistake = find_mistake(found, data, keep, chosen, tol, matches.nearest)
     return conclude(read, found, matcher, matches, mistake, tuple(notes), tol, what)
+
+
+def _require_slopes(found: AuditedRows) -> None:
+    """Refuse a table without slopes: it is the optimum of every L1 penalty above some strength."""
+    slopes = found.printed.values[int(found.design.intercept) :]
+    if len(slopes) and not slopes.any():
+        raise TableError(
+            "every coefficient but the intercept is 0: any L1 penalty that is strong enough gives "
+            "this table, so nothing can be told from it. Give one with a coefficient that is not 0"
+        )
 
 
 def _usable(

@@ -68,6 +68,15 @@ def test_columns_that_a_step_refuses_are_refused_by_verify():
         certus.verify(model, X[:, :3], y)
 
 
+def test_rows_that_are_not_finite_are_named_and_not_the_model():
+    Z = X.copy()
+    Z[3, 1] = np.inf
+    with pytest.raises(CannotVerifyError) as raised:
+        certus.verify(Ridge().fit(X, y), Z, y)
+    text = "column 1 of X has 1 infinite value (inf; row 3): impute them or drop the rows"
+    assert str(raised.value) == text
+
+
 def bad_calls():
     model = Ridge().fit(X, y)
     yield "no row of y", lambda: certus.verify(model, X, y[:-1])

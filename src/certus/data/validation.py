@@ -147,7 +147,10 @@ def data_for_verify(model: Any, X: Any, y: object, sample_weight: object) -> Row
     metric = vars(model).get("effective_metric_", vars(model).get("metric"))
     if getattr(metric, "name", metric) not in METRICS_WITH_MISSING:
         missing = estimator and isinstance(X, np.ndarray) and get_tags(model).input_tags.allow_nan
-        require_finite(np.nan_to_num(X, posinf=np.inf, neginf=-np.inf) if missing else X, names)
+        try:
+            require_finite(np.nan_to_num(X, posinf=np.inf, neginf=-np.inf) if missing else X, names)
+        except ValueError as error:
+            raise CannotVerifyError(str(error)) from error
     return rows
 
 

@@ -125,7 +125,9 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize(("model", "rows", "method"), MODELS, ids=lambda v: str(v)[:40])
+@pytest.mark.parametrize(
+    ("model", "rows", "method"), MODELS, ids=lambda v: getattr(v, "__name__", str(v)[:40])
+)
 def test_drift_is_seen_and_its_absence_too(model, rows, method):
     model = clone(model).fit(*rows(0))
     same = certus.staleness(model, *rows(1), n_old=N)

@@ -143,7 +143,7 @@ def test_bad_arguments_are_named():
     X, y = labeled(12)
     with pytest.raises(NotFittedError):
         plain().inference(X, y)
-    with pytest.raises(ValueError, match=r"cov='HC3': give one of 'classical', 'HC0'"):
-        plain().fit(X, y).inference(X, y, cov="HC3")
+    with pytest.raises(ValueError, match=r"cov='HC4': give one of 'classical', 'HC0'"):
+        plain().fit(X, y).inference(X, y, cov="HC4")
     with pytest.raises(ValueError, match="give y"):
         plain().fit(X, y).inference(X, None)

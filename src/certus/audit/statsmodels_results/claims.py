@@ -143,7 +143,8 @@ def _require_plain(result: Any, name: str) -> None:
     if "RegularizedResults" in (c.__name__ for c in type(_inner(result)).__mro__):
         raise ValueError(
             f"fit_regularized of statsmodels' {name} does not record alpha and L1_wt, so what it "
-            "minimised is not known"
+            "minimised is not known: certus.audit_coefficients(result.params, X, y) looks for the "
+            "penalty with which it is an optimum"
         )
     if getattr(result, "regularized", False):
         raise ValueError(

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.sparse import issparse
+from scipy.special import xlogy
 from scipy.stats import norm
 
 import certus
@@ -137,6 +138,7 @@ def test_the_objectives_shown_are_those_of_plain_numpy(row, shown):
     kinds |= {"Neighbors": wrong_neighbors, "KMeans": plain_clusters, "NCFS": plain_ncfs}
     kinds |= {"LSSVC": plain_lssvm, "WeightedSVC": plain_svc, "LinearSVC": plain_hinge}
     kinds |= {"Mixture": plain_mixture, "Agglomerative": wrong_pairs}
+    kinds |= {"Poisson": plain_deviance, "Gamma": plain_deviance}
     plain = next((kinds[kind] for kind in kinds if kind in row.model), plain_squares)
     for fit in filter(None, (shown[row.name].ours, shown[row.name].theirs)):
         truth = plain(X, y, **fit.certificate.parameters)
@@ -159,6 +161,15 @@ def plain_ordinal(X, y, w, thresholds, **_):
     below = np.column_stack([np.zeros(len(X)), below, np.ones(len(X))])
     i = np.arange(len(X))
     return -np.log(below[i, y + 1] - below[i, y]).sum()
+
+
+def plain_deviance(X, y, family, w, b, l1, l2, **_):
+    log_mean = (X @ w + b)[:, 0]
+    if family == "poisson":
+        half = xlogy(y, y) - y * log_mean - y + np.exp(log_mean)
+    else:
+        half = y / np.exp(log_mean) - 1 - np.log(y) + log_mean
+    return half.mean() + l1 * np.abs(w).sum() + l2 * np.sum(w**2) / 2
 
 
 def plain_hinge(X, y, w, b, C, **_):
@@ -344,7 +355,7 @@ def test_help_is_no_error(capsys):
         (["dmeo"], "No command 'dmeo'. Did you mean 'demo'?"),
         (
             ["xyzzy"],
-            "No command 'xyzzy'. There is: report, fit, predict, verify, cluster, show, export,",
+            "No command 'xyzzy'. There is: report, fit, predict, verify, audit, cluster, show,",
         ),
         (["demo", "whine"], "No row 'whine'. Did you mean 'wine'?"),
         (["demo", "--colour"], "unrecognized arguments: --colour"),

@@ -121,8 +121,13 @@ def _disc(rng, n):
     return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("n", [60, 400])
+@pytest.mark.parametrize(
+    "n",
+    [
+        pytest.param(60, marks=pytest.mark.exhaustive),
+        pytest.param(400, marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("case", NOTHING)
 def test_bic_claims_components_in_one_group_as_seldom_as_is_stated(case, n):
     """One of 6 by chance for samples of one Gaussian: 7 or more of 10 have probability 3e-4."""

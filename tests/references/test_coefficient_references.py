@@ -45,7 +45,7 @@ def glmnet(case):
 
 
 def spark(case):
-    """As glmnet, but divisors Σw − Σw²/Σw (n − 1 without weights) unless the solver is "normal"."""
+    """Spark minimises as glmnet; divisors are Σw − Σw²/Σw (n − 1), n if its solver is "normal"."""
     s = case.settings
     divisor = np.sum if s["solver"] == "normal" else lambda w: w.sum() - (w @ w) / w.sum()
     return standardized(case, s["regParam"], s["elasticNetParam"], s["standardization"], divisor)

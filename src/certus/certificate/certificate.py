@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..plotting.convergence import Along, ConvergenceDisplay
     from ..runtime.progress import TracePoint
-    from .as_dict import Plain
+    from ..text.plain import Plain
 
 TOL = 1e-6  # residual up to which a fit is optimal
 

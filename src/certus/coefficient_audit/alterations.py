@@ -91,15 +91,20 @@ def _references(
     """Yield other reference levels of each factor, and effects (+1, 0, −1) for its levels."""
     columns = dict.fromkeys(term.level[0] for term in terms if term.level is not None)
     for column in columns:
-        at = [j for j, term in enumerate(terms) if term.level and term.level[0] == column]
+        level_of = {
+            j: term.level[1]
+            for j, term in enumerate(terms)
+            if term.level is not None and term.level[0] == column
+        }
+        at, used = [*level_of], [*level_of.values()]
         levels = list(data.levels(column))
-        used = [terms[j].level[1] for j in at]  # type: ignore[index]
         absent = [level for level in levels if level not in used]
         if len(absent) != 1:
             continue
+        place = {j: levels.index(level) for j, level in level_of.items()}
         for other in used:
             others = [level for level in levels if level != other]
-            by_order = sorted(at, key=lambda j: levels.index(terms[j].level[1]))  # type: ignore[index]
+            by_order = sorted(at, key=place.__getitem__)
             X = design.X.copy()
             for j, level in zip(by_order, others, strict=True):
                 X[:, j] = data.levels(column)[level][keep]

@@ -3,15 +3,13 @@
 Numbers that are not finite are the texts "inf", "-inf" and "nan".
 """
 
-import math
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from ..text.plain import Plain, plain
 from .wording import explain
 
 if TYPE_CHECKING:
-    from ..certificate.as_dict import Plain
     from .result import CoefficientAudit
 
 FIELDS = (
@@ -19,7 +17,7 @@ FIELDS = (
 )  # fmt: skip
 
 
-def as_dict(audit: "CoefficientAudit") -> "dict[str, Plain]":
+def as_dict(audit: "CoefficientAudit") -> dict[str, Plain]:
     """Return the public fields of an audit."""
     values: dict[str, object] = {name: getattr(audit, name) for name in FIELDS}
     for name in ("fits", "weak", "terms"):
@@ -29,15 +27,4 @@ def as_dict(audit: "CoefficientAudit") -> "dict[str, Plain]":
         certificate = getattr(audit, name)
         values[name] = None if certificate is None else certificate.to_dict()
     values["explanation"] = explain(audit)
-    return {name: _plain(value) for name, value in values.items()}
-
-
-def _plain(value: object) -> "Plain":
-    if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    assert value is None or isinstance(value, str | bool | int | float)
-    return value
+    return {name: plain(value) for name, value in values.items()}

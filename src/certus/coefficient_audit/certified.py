@@ -111,8 +111,9 @@ def _errors(
 
 
 def _errors_note(table: CoefficientTable, errors: StandardErrors) -> str:
+    assert table.errors is not None  # they were compared
     shown = [
-        f"'{table.names[j]}' {table.errors.texts[j]}, classical "  # type: ignore[union-attr]
+        f"'{table.names[j]}' {table.errors.texts[j]}, classical "
         f"{number(float(errors.recomputed[j]), 5)}"
         for j in errors.wrong[:3]
     ]

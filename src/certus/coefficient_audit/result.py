@@ -9,7 +9,7 @@ from ..certificate.decisions.record import Decisions
 from ..text.table import ResultTable
 
 if TYPE_CHECKING:
-    from ..certificate.as_dict import Plain
+    from ..text.plain import Plain
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,11 @@
 """What ``certus.staleness`` returns: numbers, and a verdict."""
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from ..certificate import Certificate
+from ..text.plain import Plain, plain
 from . import words
-
-if TYPE_CHECKING:
-    from ..certificate.as_dict import Plain
 
 FRESH = "no sign of drift"
 STALE = "the model is stale"
@@ -70,7 +64,7 @@ class RefitGain:
         """All fields as plain values; the certificate as ``Certificate.to_dict`` gives it."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "certificate"}
         values["certificate"] = None if self.certificate is None else self.certificate.to_dict()
-        return {name: _plain(value) for name, value in values.items()}
+        return {name: plain(value) for name, value in values.items()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,7 +158,7 @@ class StalenessResult:
         values["all_rows"] = self.all_rows.to_dict()
         values["periods"] = [period.to_dict() for period in self.periods]
         values["explanation"] = self.explain()
-        return {name: _plain(value) for name, value in values.items()}
+        return {name: plain(value) for name, value in values.items()}
 
     def to_json(self, indent: int | None = None) -> str:
         """``to_dict()`` as strict JSON; ``indent`` as for ``json.dumps``."""
@@ -172,16 +166,3 @@ class StalenessResult:
 
     def _repr_html_(self) -> str:
         return words.html(self)
-
-
-def _plain(value: object) -> "Plain":
-    if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(one) for one in value]
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float) and not np.isfinite(value):
-        return str(value)
-    assert value is None or isinstance(value, str | bool | int | float)
-    return value
